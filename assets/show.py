@@ -1,0 +1,91 @@
+"""What people see of an artifact in the UI: plain numbers first (the UI plots them), drops with reasons, a sample, where it lies.
+
+Every byte shown is kept in the event log for ever, so samples are short and pictures small; whatever is larger is linked.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pyarrow.parquet as pq
+
+from resources.manifest import Artifact
+
+ROWS = 5
+CHARACTERS = 160
+COLUMNS = 10
+PICTURE_BYTES = 60_000
+
+
+def metadata_of(artifact: Artifact, samples: Sequence[str] = (), pictures: Sequence[str] = ()) -> dict[str, Any]:
+    """The metadata of a materialisation."""
+    manifest = artifact.manifest
+    shown: dict[str, Any] = {name: _number(value) for name, value in manifest.counts.items()}
+    shown |= {f"cost/{name}": _number(value) for name, value in artifact.costs.items()}
+    if artifact.passed_through:
+        shown["passed_through"] = dg.MetadataValue.text(f"{artifact.passed_through}: this is {artifact.asset}, attempt {manifest.attempt}.")
+    if manifest.drops:
+        shown["drops"] = dg.MetadataValue.table(
+            [dg.TableRecord({"reason": reason, "rows": rows}) for reason, rows in sorted(manifest.drops.items(), key=lambda item: -item[1])]
+        )
+        shown["dropped"] = sum(manifest.drops.values())
+    shown["artifact"] = dg.MetadataValue.path(str(artifact.path))
+    shown["fingerprint"] = manifest.fingerprint
+    shown["attempt"] = manifest.attempt
+    shown["reused"] = artifact.reused
+    if manifest.notes:
+        shown["notes"] = dg.MetadataValue.json(manifest.notes)
+    if manifest.parents:
+        shown["made_from"] = dg.MetadataValue.table(
+            [dg.TableRecord({"asset": parent.asset, "data_version": parent.data_version}) for parent in manifest.parents]
+        )
+    for name in samples:
+        file = artifact.file(name)
+        if file.exists():
+            shown[f"sample/{file.stem}"] = sample(file)
+    for report in sorted(artifact.path.glob("*.html")):
+        shown[report.stem] = dg.MetadataValue.url(report.as_uri())
+    for name in pictures:
+        file = artifact.file(name)
+        if file.exists() and file.stat().st_size <= PICTURE_BYTES:
+            data = base64.b64encode(file.read_bytes()).decode()
+            shown[f"plot/{file.stem}"] = dg.MetadataValue.md(f"![{file.stem}](data:image/png;base64,{data})")
+        elif file.exists():
+            shown[f"plot/{file.stem}"] = dg.MetadataValue.path(str(file))
+    return shown
+
+
+def sample(file: Path) -> dg.MetadataValue:
+    """The first rows of a Parquet file, cut to what one can read."""
+    with pq.ParquetFile(file) as parquet:
+        columns = parquet.schema_arrow.names[:COLUMNS]
+        batch = next(parquet.iter_batches(batch_size=ROWS, columns=columns), None)
+    if batch is None:
+        return dg.MetadataValue.text("no rows")
+    frame = batch.to_pandas()
+    records = [dg.TableRecord({str(name): _cell(value) for name, value in row.items()}) for row in frame.to_dict("records")]
+    return dg.MetadataValue.table(records) if records else dg.MetadataValue.text("no rows")
+
+
+def _cell(value: Any) -> str | int | float | bool:
+    if isinstance(value, bool | int | float):
+        return value
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    text = "" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= CHARACTERS else text[: CHARACTERS - 1] + "…"
+
+
+def _number(value: float) -> float | int:
+    return int(value) if float(value).is_integer() else float(value)
+
+
+def facts(artifact: Artifact) -> Mapping[str, Any]:
+    """Counts, drops and notes of an artifact as plain JSON, for the table of a report."""
+    manifest = artifact.manifest
+    return {"counts": dict(manifest.counts), "drops": dict(manifest.drops), "notes": dict(manifest.notes)}
