@@ -22,11 +22,26 @@ _VARIANT_LABELS = ("www", "m", "mobile", "amp", "touch", "wap", "print")
 _SESSION = re.compile(r";(?:jsessionid|phpsessid)=[^/;]*", re.IGNORECASE)
 _INDEX = re.compile(r"/index\.html?$", re.IGNORECASE)
 
-_TRACKING_PREFIXES = ("utm_", "mtm_", "pk_", "piwik_", "hsa_", "_hs", "mc_", "mkt_", "oly_", "vero_", "itm_", "at_campaign", "at_medium", "ns_", "wt_", "wt.")
+_TRACKING_PREFIXES = (
+    "utm_",
+    "mtm_",
+    "pk_",
+    "piwik_",
+    "hsa_",
+    "_hs",
+    "mc_",
+    "mkt_",
+    "oly_",
+    "vero_",
+    "itm_",
+    "at_campaign",
+    "at_medium",
+    "ns_",
+    "wt_",
+    "wt.",
+)
 _TRACKING = frozenset(
-    "gclid gclsrc dclid gbraid wbraid fbclid msclkid yclid ysclid twclid ttclid igshid igsh li_fat_id mibextid fb_action_ids fb_action_types fb_source "
-    "_ga _gl _openstat ref ref_src ref_url referrer referer cmpid cmp ncid icid ocid cid_source spm scm xtor trk trkcampaign zanpid irclickid rb_clickid "
-    "s_cid smid guce_referrer guce_referrer_sig __twitter_impression phpsessid jsessionid sessionid aspsessionid cfid cftoken share_source".split()  # noqa: SIM905
+    ["gclid", "gclsrc", "dclid", "gbraid", "wbraid", "fbclid", "msclkid", "yclid", "ysclid", "twclid", "ttclid", "igshid", "igsh", "li_fat_id", "mibextid", "fb_action_ids", "fb_action_types", "fb_source", "_ga", "_gl", "_openstat", "ref", "ref_src", "ref_url", "referrer", "referer", "cmpid", "cmp", "ncid", "icid", "ocid", "cid_source", "spm", "scm", "xtor", "trk", "trkcampaign", "zanpid", "irclickid", "rb_clickid", "s_cid", "smid", "guce_referrer", "guce_referrer_sig", "__twitter_impression", "phpsessid", "jsessionid", "sessionid", "aspsessionid", "cfid", "cftoken", "share_source"]  # noqa: SIM905
 )
 # Other dresses of the same page: printer and mobile views, skins; on a wiki also its revisions.
 _VIEWS = frozenset(("print", "printable", "amp", "mobileaction", "useskin", "useformat", "veaction"))
@@ -171,4 +186,6 @@ def _wiki(host: str, path: str, query: str) -> tuple[str, str]:
     title = re.sub(r"(?:_|%20)+", "_", title).strip("_")
     if host.endswith(".wikipedia.org") and title[:1].isascii():
         title = title[:1].upper() + title[1:]
-    return f"{before}/wiki/{title}", "&".join("=".join((name, value)) if value else name for name, _, value in pairs if name.lower() not in _WIKI_VIEWS)
+    return f"{before}/wiki/{title}", "&".join(
+        "=".join((name, value)) if value else name for name, _, value in pairs if name.lower() not in _WIKI_VIEWS
+    )

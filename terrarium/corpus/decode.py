@@ -1,0 +1,84 @@
+"""Bytes of a web page to text, also when the page lies about its encoding or does not tell."""
+
+from __future__ import annotations
+
+import codecs
+import re
+
+_BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+_META = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.-]+)", re.IGNORECASE)
+_XML = re.compile(rb"^\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z0-9_:.-]+)", re.IGNORECASE)
+_HEADER = re.compile(r"charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.-]+)", re.IGNORECASE)
+# Browsers read these names as the larger set of the same family (WHATWG Encoding Standard).
+_WIDER = {"iso8859-1": "cp1252", "ascii": "cp1252", "iso8859-9": "cp1254", "iso8859-11": "cp874", "gb2312": "gb18030", "gbk": "gb18030"}
+_WIDER |= {"shift_jis": "cp932", "euc_kr": "cp949", "big5": "big5hkscs"}
+# Their bytes are all below 128, so that they pass for UTF-8.
+_SEVEN_BIT = frozenset(("iso2022_jp", "hz", "utf-7"))
+_SAMPLE_BYTES = 40_000
+
+
+def text_of(data: bytes, content_type: str | None = None) -> str:
+    """Decode a page: byte order mark, then UTF-8 if it is valid, then what header and page declare, then a guess from its bytes.
+
+    Valid UTF-8 with characters beyond ASCII is UTF-8 whatever the header says: other encodings hardly ever look like it.
+    The guess reads the lines that hold bytes beyond ASCII, wherever they stand, so that a long ASCII head does not hide them.
+    """
+    for mark, name in _BOMS:
+        if data.startswith(mark):
+            return data[len(mark) if name == "utf-8" else 0 :].decode(name, "replace")
+    declared = _declared(data, content_type)
+    if declared and declared[0] in _SEVEN_BIT:
+        return data.decode(declared[0], "replace")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        pass
+    if "utf-8" in declared and _nearly_utf8(data):
+        return data.decode("utf-8", "replace")
+    for name in declared:
+        try:
+            return data.decode(name)
+        except (UnicodeDecodeError, LookupError):
+            continue
+    if _nearly_utf8(data):
+        return data.decode("utf-8", "replace")
+    return data.decode(_guess(data) or next((name for name in declared if name != "utf-8"), "cp1252"), "replace")
+
+
+def _declared(data: bytes, content_type: str | None) -> list[str]:
+    """Encodings named by the header, the XML line and the meta element, in this order, as Python names."""
+    head = data[:4096]
+    header = _HEADER.search(content_type or "")
+    names = [header[1]] if header else []
+    names += [found[1].decode("ascii") for found in (_XML.search(head), _META.search(head) or _META.search(data[:65536])) if found]
+    known: list[str] = []
+    for name in names:
+        try:
+            plain = codecs.lookup(name).name
+        except LookupError:
+            continue
+        plain = _WIDER.get(plain, plain)
+        if plain not in known and not plain.startswith(("utf-16", "utf-32")):
+            known.append(plain)
+    return known
+
+
+def _nearly_utf8(data: bytes) -> bool:
+    """Broken in a few places only (cut inside a character, a stray byte)."""
+    beyond = sum(1 for _ in re.finditer(rb"[\xc2-\xf4][\x80-\xbf]+", data[: 1 << 20]))
+    broken = data[: 1 << 20].decode("utf-8", "replace").count("\ufffd")
+    return beyond > 0 and broken <= max(1, beyond // 20)
+
+
+def _guess(data: bytes) -> str | None:
+    from charset_normalizer import from_bytes
+
+    lines: list[bytes] = []
+    size = 0
+    for line in re.finditer(rb"[^\n]{0,300}[\x80-\xff][^\n]{0,300}", data):
+        lines.append(re.sub(rb"<[^>]*>", b" ", line[0]))
+        size += len(lines[-1])
+        if size > _SAMPLE_BYTES:
+            break
+    best = from_bytes(b"\n".join(lines)).best()
+    return best.encoding if best else None
