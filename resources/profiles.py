@@ -1,15 +1,29 @@
 """Profiles and recipes: the only place that chooses implementations and sizes.
 
 A profile (profiles/<name>.yaml) says which web, seeds, embedder, model and sizes; a recipe (curricula/<name>.yaml) says how the
-stages of reinforcement learning go. `grpo-s1` is recipe `grpo` with seed 1. Nothing here is computed: files in, validated models out.
+stages of reinforcement learning learn. `grpo-s1` is recipe `grpo` with seed 1. Files in, validated models out; nothing is computed here.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from resources.settings_files import HOME, lay_over, read_settings, sentence_of
+from terrarium.agent.settings import AgentSettings
+from terrarium.errors import TerrariumError
+from terrarium.evaluation.benchmarks import BenchmarkFile
+from terrarium.evaluation.run import EvaluationSettings
+from terrarium.rl.settings import StageSettings, StageSizes, load_recipe, resolve_stage
+from terrarium.sft.base_model import ModelSource
+
+PROFILES = HOME / "profiles"
+CURRICULA = HOME / "curricula"
+_RECIPE_NAME = re.compile(r"(?P<recipe>[a-z0-9_]+)-s(?P<seed>\d+)")
 
 
 class Section(BaseModel):
@@ -19,34 +33,45 @@ class Section(BaseModel):
 
 
 class Serve(Section):
-    """A web the profile brings: `command` follows `python`; `ready_url` is asked through the web's proxy until it answers."""
+    """A web the profile brings: `command` follows `python`; it is up when `ready_url`, asked through the web's proxy, answers with 200."""
 
-    command: list[str]
+    command: tuple[str, ...] = Field(min_length=1)
     ready_url: str
-    patience_seconds: float = Field(60.0, gt=0)
+    identity: str | None = Field(default=None, description="must stand in the server's `Server` header, or it is another web on the same port")
+    patience_seconds: float = Field(default=60.0, gt=0)
 
 
-class Difficulty(Section):
-    """How a stage's questions are chosen: candidates in seeded order until `survivors` pass or `candidates` were tried."""
+class Teacher(Section):
+    """Who makes the trajectories of the cold start, and on how many questions at most."""
 
-    attempts: int = Field(ge=2, le=64)
-    survivors: int = Field(ge=1)
-    candidates: int = Field(ge=1)
-    minimum: int = Field(ge=0, description="fewer survivors than this is too little for a stage")
-    when_too_few: str = Field("fail", pattern="^(fail|pass_through)$")
+    agent: AgentSettings
+    limit: int = Field(ge=1)
+
+
+class Evaluation(Section):
+    """How every checkpoint of a profile is measured."""
+
+    agent: AgentSettings
+    settings: EvaluationSettings
+
+
+class Machine(Section):
+    """What the machine gives: how many children compute at once where there is no GPU."""
+
+    cpu_slots: int = Field(default=1, ge=1)
 
 
 class Recipe(Section):
-    """One recipe with its seed. `stages` are StageSettings, the profile's sizes already laid over them."""
+    """One recipe with its seed. `stages` maps k to the settings of stage k, the profile's sizes laid over the recipe's method."""
 
     name: str
     recipe: str
     seed: int
-    stages: tuple[Any, ...]
+    stages: dict[int, StageSettings]
 
-    def stage(self, number: int) -> Any | None:
+    def stage(self, number: int) -> StageSettings | None:
         """Settings of stage `number` (from 1), or None where the recipe has no such stage: it passes its parent through."""
-        return self.stages[number - 1] if 1 <= number <= len(self.stages) else None
+        return self.stages.get(number)
 
 
 class Profile(Section):
@@ -54,30 +79,83 @@ class Profile(Section):
 
     name: str
     description: str
-    recipes: list[str] = Field(min_length=1)
+    seed: int = Field(default=0, ge=0)
+    machine: Machine = Machine()
+
+    # Corpus
+    seeds: tuple[dict[str, Any], ...] = Field(min_length=1)
+    web: dict[str, Any] | None = None
     serve: Serve | None = None
-    difficulty: Difficulty
+    search: dict[str, Any] | None = None
+    limits: dict[str, Any]
+    candidates: dict[str, Any]
+
+    # Questions
+    questions: dict[str, Any]
+    screen: dict[str, Any]
+    removal: Literal["corpus", "question", "none"] = "corpus"
+    answerable: dict[str, Any]
+    benchmarks: tuple[BenchmarkFile, ...] = ()
+
+    # World
+    embedder: dict[str, Any]
+    index: dict[str, Any]
+    store_url: str | None = None
+    tools: dict[str, Any]
+
+    # Policies
+    agent: AgentSettings
+    base_model: ModelSource
+    teacher: Teacher
+    curation: dict[str, Any]
+    sft: dict[str, Any]
+    stage_sizes: dict[int, StageSizes]
+    recipes: tuple[str, ...] = Field(min_length=1)
+    evaluation: Evaluation
+    prices: dict[str, float] = Field(default_factory=dict, description="US dollars a thousand calls, for what a live web would have cost")
 
     @property
     def stages(self) -> int:
-        """How many stages the graph has: the most that any recipe of the profile has."""
-        raise NotImplementedError
+        """How many stages the graph has: the highest that any recipe of the profile has."""
+        return max(max(self.recipe(name).stages, default=0) for name in self.recipes)
 
     def recipe(self, name: str) -> Recipe:
         """The recipe of a partition key such as `grpo-s1`.
 
         Raises:
-            TerrariumError: no such recipe, or a value out of range; says which file and which key.
+            TerrariumError: no such recipe, or recipe and profile do not go together; says which file and which key.
         """
-        raise NotImplementedError
+        match = _RECIPE_NAME.fullmatch(name)
+        if match is None:
+            raise TerrariumError(f"{name} names no recipe: write the file of curricula/ and a seed, as in grpo-s1.")
+        recipe = load_recipe(CURRICULA / f"{match['recipe']}.yaml")
+        resolved = {entry.stage: resolve_stage(recipe, self.stage_sizes, entry.stage) for entry in recipe.stages}
+        stages = {number: settings for number, settings in resolved.items() if settings is not None}
+        return Recipe(name=name, recipe=match["recipe"], seed=int(match["seed"]), stages=stages)
 
 
 def load_profile(name: str, overrides: Mapping[str, Any] | None = None) -> Profile:
-    """Read profiles/<name>.yaml (or a path to a YAML file). `overrides` are dotted keys: {"difficulty.attempts": 2}.
+    """Read profiles/<name>.yaml (or a path that ends in .yaml). `overrides` are dotted keys: {"evaluation.settings.per_capability": 3}.
 
-    `${NAME}` in a value is an environment variable, `${NAME:-value}` one with a default.
+    `${NAME}` in a value is an environment variable, `${NAME:-value}` one with a default; `base: <name>` starts from another profile.
 
     Raises:
-        TerrariumError: one sentence: unknown profile, unknown key, value out of range, variable not set; says which file and which key.
+        TerrariumError: one sentence: unknown profile or recipe, unknown key, value out of range, variable not set; says which file and key.
     """
-    raise NotImplementedError
+    path = Path(name) if name.endswith(".yaml") else PROFILES / f"{name}.yaml"
+    if not path.is_file():
+        known = ", ".join(profile_names())
+        raise TerrariumError(f"There is no profile {name}: {path} does not exist; known profiles are: {known}.")
+    settings = lay_over(read_settings(path), overrides or {})
+    try:
+        profile = Profile.model_validate({"name": path.stem, **settings})
+    except ValidationError as error:
+        raise TerrariumError(f"The profile {path} is not valid: {sentence_of(error)}.") from error
+    for recipe in profile.recipes:
+        profile.recipe(recipe)
+    return profile
+
+
+def profile_names() -> list[str]:
+    """The profiles that are there."""
+    return sorted(path.stem for path in PROFILES.glob("*.yaml") if path.stem != "prices")

@@ -1,0 +1,98 @@
+"""Reading YAML settings: environment variables, a base to start from, files to include, dotted overrides. Knows no profile's content."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from terrarium.errors import TerrariumError
+
+HOME = Path(__file__).parents[1]
+_VARIABLE = re.compile(r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}]*))?\}")
+
+
+def read_settings(path: Path, _above: tuple[Path, ...] = ()) -> dict[str, Any]:
+    """A YAML mapping with variables filled in, laid over its `base` where it names one; `{include: file}` is that file's content.
+
+    `base` and `include` are paths beside the file that names them.
+
+    Raises:
+        TerrariumError: the file is missing or no YAML mapping, a variable is not set, or bases go in a circle.
+    """
+    if path in _above:
+        raise TerrariumError(f"The settings {path} are their own base; take one `base` away.")
+    try:
+        settings = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise TerrariumError(f"The settings {path} cannot be read ({error.strerror}).") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise TerrariumError(f"The settings {path} are not readable YAML ({' '.join(str(error).split())}); mend that place.") from error
+    if not isinstance(settings, dict):
+        raise TerrariumError(f"The settings {path} hold no keys; a profile starts with `description:`.")
+    base = settings.pop("base", None)
+    filled = {str(key): _fill(value, path, str(key)) for key, value in settings.items()}
+    return filled if base is None else _merge(read_settings(path.with_name(f"{base}.yaml"), (*_above, path)), filled)
+
+
+def lay_over(settings: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings with dotted keys set; whether they are keys at all is for the model to say."""
+    result = _merge({}, settings)
+    for dotted, value in overrides.items():
+        holder: dict[Any, Any] = result
+        *above, last = [int(part) if part.isdigit() else part for part in dotted.split(".")]
+        for part in above:
+            below = holder.get(part)
+            holder[part] = dict(below) if isinstance(below, Mapping) else {}
+            holder = holder[part]
+        holder[last] = value
+    return result
+
+
+def sentence_of(error: ValidationError) -> str:
+    """The first of a model's complaints, in words: key, complaint, value."""
+    first = error.errors()[0]
+    place = ".".join(str(part) for part in first["loc"]) or "the whole"
+    if first["type"] == "extra_forbidden":
+        return f"{place}: there is no such key"
+    if first["type"] == "missing":
+        return f"{place}: this key is missing"
+    value = first.get("input")
+    shown = f" (it is {value!r})" if isinstance(value, (str, int, float, bool)) or value is None else ""
+    more = f"; and {len(error.errors()) - 1} more" if len(error.errors()) > 1 else ""
+    return f"{place}: {first['msg']}{shown}{more}"
+
+
+def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(below)
+    for key, value in above.items():
+        lower = merged.get(key)
+        merged[key] = _merge(lower, value) if isinstance(lower, Mapping) and isinstance(value, Mapping) else value
+    return merged
+
+
+def _fill(value: Any, path: Path, place: str) -> Any:
+    if isinstance(value, dict):
+        if set(value) == {"include"}:
+            return read_settings(path.with_name(str(value["include"])).resolve())
+        return {key: _fill(item, path, f"{place}.{key}") for key, item in value.items()}
+    if isinstance(value, list):
+        return [_fill(item, path, f"{place}.{number}") for number, item in enumerate(value)]
+    if isinstance(value, str):
+        return _VARIABLE.sub(lambda match: _variable(match, path, place), value)
+    return value
+
+
+def _variable(match: re.Match[str], path: Path, place: str) -> str:
+    found = os.environ.get(match["name"]) or match["default"]
+    if found is None:
+        name = match["name"]
+        raise TerrariumError(
+            f"{path.name} takes {place} from the environment variable {name}, which is not set; set it, as in `{name}=... make run`."
+        )
+    return found
