@@ -5,9 +5,12 @@ What a page is, how it is fetched and when two are the same stands in `terrarium
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from assets.inputs import Inputs
 from assets.rounds import frontier_of
 from assets.step import step
+from terrarium.corpus.seeds import SeedSource
 from terrarium.job import Job
 
 
@@ -22,10 +25,7 @@ from terrarium.job import Job
 def seed_pages(inputs: Inputs) -> Job:
     """Pages of the seed corpora (Wikipedia dumps, news, JSONL, sites, lists of URLs) and of the round's frontier."""
     profile = inputs.profile
-    sources = profile.seeds
-    for source in sources:
-        if source.is_file:
-            inputs.file(source.path)
+    sources = [local_file(source, inputs) for source in profile.seeds]
     return inputs.job(
         sources=sources, frontier=frontier_of(inputs.store.folder, inputs.round), round=inputs.round, web=profile.web, limits=profile.limits
     )
@@ -78,6 +78,13 @@ def crawled_pages(inputs: Inputs) -> Job:
 def candidate_pages(inputs: Inputs) -> Job:
     """Every page of all rounds once: canonical URL with aliases, latest version, content hash, near-duplicate cluster; not yet sealed."""
     return inputs.job(pages=inputs.folders("seed_pages") + inputs.folders("crawled_pages"), settings=inputs.profile.candidates)
+
+
+def local_file(source: SeedSource, inputs: Inputs) -> SeedSource:
+    """A source of seeds; if it is a file of this machine, its content becomes part of the fingerprint."""
+    if "://" in source.location:
+        return source
+    return source.model_copy(update={"location": str(inputs.file(Path(source.location)))})
 
 
 CORPUS = [seed_pages, search_hits, crawled_pages, candidate_pages]

@@ -21,10 +21,7 @@ PICTURES = ("plots/learning_curve.png", "plots/capabilities.png", "plots/difficu
 @step("terrarium.evaluation.benchmarks:load", group="evaluation", gates=("no_question_twice",), samples=("benchmarks.parquet",))
 def benchmarks(inputs: Inputs) -> Job:
     """Benchmark questions, decrypted where the publisher encrypts, with versions and checksums; kept out of every training table."""
-    files = inputs.profile.benchmarks
-    for file in files:
-        inputs.file(file.path)
-    return inputs.job(files=files)
+    return inputs.job(files=[file.model_copy(update={"path": inputs.file(file.path)}) for file in inputs.profile.benchmarks])
 
 
 @step(
@@ -44,7 +41,7 @@ def starting_evaluation(inputs: Inputs) -> Job:
     return evaluation_job(inputs, {"base": inputs.parent("base_model"), "sft": inputs.parent("sft_checkpoint")}, stage=0)
 
 
-def evaluation_job(inputs: Inputs, models: dict[str, Artifact], stage: int) -> Job:
+def evaluation_job(inputs: Inputs, models: dict[str, Artifact], stage: int, parent: Artifact | None = None) -> Job:
     """Held-out rollouts of some checkpoints, all with the agent of the profile's evaluation."""
     profile = inputs.profile
     return inputs.job(
@@ -56,7 +53,9 @@ def evaluation_job(inputs: Inputs, models: dict[str, Artifact], stage: int) -> J
         settings=profile.evaluation.settings,
         recipe=inputs.recipe.name if stage else "",
         stage=stage,
-        seed=inputs.seed(profile.seed),
+        # Not moved by the attempt: the seed draws the sample, and all checkpoints are measured on the same questions.
+        seed=profile.seed,
+        parent=parent.path if parent else None,
     )
 
 

@@ -19,6 +19,7 @@ from assets.step import Step
 from resources.artifacts import ArtifactStore
 from resources.manifest import Artifact
 from resources.profiles import Recipe
+from resources.settings_files import HOME
 from terrarium.errors import TerrariumError
 from terrarium.job import Job
 
@@ -130,9 +131,14 @@ class Inputs:
                 waiting.extend(found.manifest.parents)
 
     def file(self, path: Path) -> Path:
-        """A file or folder from outside; its content, not its name, becomes part of the fingerprint."""
-        self._tokens[str(path)] = checksum(self.store.folder, path)
-        return path
+        """A file or folder from outside, made absolute; its content, not its name, becomes part of the fingerprint.
+
+        Raises:
+            TerrariumError: it cannot be read.
+        """
+        absolute = HOME / path.expanduser()
+        self._tokens[str(absolute)] = checksum(self.store.folder, absolute)
+        return absolute
 
     def _declared(self, name: str) -> Step:
         if name not in self.step.after:

@@ -80,7 +80,7 @@ def asset_of(
         return single
 
     @dg.multi_asset(
-        name="_and_".join(name.replace("/", "__") for name in step.names),
+        name=step.op,
         specs=[
             dg.AssetSpec(
                 key,

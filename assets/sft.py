@@ -47,7 +47,13 @@ def curated_trajectories(inputs: Inputs) -> Job:
 @step("terrarium.sft.base_model:prepare", group="sft", kinds=("pytorch", "huggingface"))
 def base_model(inputs: Inputs) -> Job:
     """The model everything starts from: name or folder, revision, hash of weights, licence, tokenizer, chat template."""
-    return inputs.job(source=inputs.profile.base_model)
+    source = inputs.profile.base_model
+    if source.kind == "folder" and source.folder is not None:
+        source = source.model_copy(update={"folder": inputs.file(source.folder)})
+    if source.fresh is not None:
+        fresh = source.fresh.model_copy(update={"tokenizer_text": inputs.file(source.fresh.tokenizer_text)})
+        source = source.model_copy(update={"fresh": fresh})
+    return inputs.job(source=source)
 
 
 @step(

@@ -34,9 +34,7 @@ def make_stage(k: int) -> list[Step]:
         "terrarium.rl.attempts:attempt",
         group=group,
         names=(rollouts,),
-        descriptions={
-            rollouts: f"Several rollouts of the policy that stage {k} starts from, on training questions in seeded order, until enough survive."
-        },
+        descriptions={rollouts: f"Rollouts of the policy that stage {k} starts from, several a question, until enough questions survive."},
         per="recipe",
         after=(before, "answerable_questions", "world"),
         needs="gpu",
@@ -66,9 +64,7 @@ def make_stage(k: int) -> list[Step]:
         "terrarium.questions.difficulty:select",
         group=group,
         names=(questions,),
-        descriptions={
-            questions: f"The difficulty filter of stage {k}: questions with at least one right and one wrong of n valid attempts; the histogram."
-        },
+        descriptions={questions: f"The difficulty filter of stage {k}: questions with 1 to n-1 right of n valid attempts; the histogram."},
         per="recipe",
         after=(rollouts, "answerable_questions"),
         samples=("questions.parquet", "attempts.parquet", "dropped.parquet"),
@@ -84,9 +80,7 @@ def make_stage(k: int) -> list[Step]:
         "terrarium.rl.train:train",
         group=group,
         names=(checkpoint,),
-        descriptions={
-            checkpoint: f"What stage {k} learned from its questions by reinforcement learning, from the checkpoint before, with a larger context."
-        },
+        descriptions={checkpoint: f"What stage {k} learned by reinforcement learning, starting from the checkpoint before."},
         per="recipe",
         after=(before, questions, "answerable_questions", "world"),
         needs="gpu",
@@ -127,9 +121,10 @@ def make_stage(k: int) -> list[Step]:
     )
     def evaluate(inputs: Inputs) -> Job | PassThrough:
         made = inputs.parent(checkpoint)
+        earlier = inputs.parent(f"stage_{k - 1}/evaluation")
         if made.passed_through:
-            return PassThrough(inputs.parent(f"stage_{k - 1}/evaluation"), made.passed_through)
-        return evaluation_job(inputs, {f"stage_{k}": made}, stage=k)
+            return PassThrough(earlier, made.passed_through)
+        return evaluation_job(inputs, {f"stage_{k}": made}, stage=k, parent=earlier)
 
     return [attempt, select, train, evaluate]
 

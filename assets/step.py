@@ -29,7 +29,7 @@ class PassThrough:
     why: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Step:
     """One step of the lineage; it makes one asset, or several that only make sense together."""
 
@@ -54,6 +54,16 @@ class Step:
     @property
     def name(self) -> str:
         return self.names[0]
+
+    @property
+    def title(self) -> str:
+        """How a run calls it."""
+        return " and ".join(sorted(self.names))
+
+    @property
+    def op(self) -> str:
+        """The name of the op that Dagster gives it."""
+        return "_and_".join(name.replace("/", "__") for name in self.names)
 
     @property
     def keys(self) -> list[dg.AssetKey]:

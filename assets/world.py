@@ -15,8 +15,8 @@ from terrarium.job import Job
     group="world",
     names=("page_store", "search_index"),
     descriptions={
-        "page_store": "Full Markdown of every page of the world by canonical URL. One step and one loader make this and the search index, together.",
-        "search_index": "Page-level hybrid index: one row a page (title and summary), dense and sparse. One step and one loader make this and the page store.",
+        "page_store": "Full Markdown of every page of the world by canonical URL. One step makes this and the search index, together.",
+        "search_index": "Page-level hybrid index: one row a page (title and summary), dense and sparse. One step makes this and the page store.",
     },
     after=("candidate_pages", "removed_sources"),
     kinds=("milvus", "sqlite"),

@@ -1,0 +1,280 @@
+"""The command behind `make run`: grow an agent, from seed pages to a report, on the persistent instance, so that the UI shows all of it.
+
+    python -m pipelines.run --profile laptop [--recipes grpo-s1,...] [--from stage_2 [--fresh]] [--until world] [--seeds PATH] [--plan]
+
+What is up to date is decided from fingerprints before anything is launched; the rest runs in order, one run of Dagster for each
+segment of equal partitions. Killed and started again, it goes on from what was finished. Exit code 0: everything is made; 1: a sentence says
+what failed and where to look; 2: the command was wrong; 130: stopped by Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+from resources.locks import FileLock
+from resources.state import STATE_VARIABLE, state_folder
+from terrarium.errors import TerrariumError
+
+if TYPE_CHECKING:
+    import dagster as dg
+
+    from assets.lineage import Lineage
+    from assets.step import Step
+    from pipelines.board import Board
+    from pipelines.plan import Segment
+    from resources.artifacts import ArtifactStore
+    from resources.profiles import Profile
+
+TAG = "terrarium/command"
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; the exit code."""
+    options = _options(arguments)
+    os.environ.setdefault("DAGSTER_HOME", str(ROOT))
+    os.environ[STATE_VARIABLE] = str(state_folder())
+    os.environ["TERRARIUM_PROFILE"] = options.profile
+    state = state_folder()
+    log = state / "logs" / f"run-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
+    with _quiet(log) as console:
+        try:
+            with _alone(state):
+                return _run(options, console, state)
+        except KeyboardInterrupt:
+            console.print("\nStopped. What was finished is kept: the same command goes on from there.")
+            return 130
+        except TerrariumError as error:
+            console.print(f"[red]{_escaped(str(error))}[/red]")
+            return 1
+        except Exception as error:
+            import traceback
+
+            traceback.print_exc()
+            console.print(f"[red]{type(error).__name__}: {_escaped(str(error).splitlines()[0] if str(error) else '')}[/red] (the log: {log})")
+            return 1
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m pipelines.run", description="Grow an agent: from seed pages to a report.")
+    parser.add_argument("--profile", default=os.environ.get("TERRARIUM_PROFILE", "laptop"), help="a file of profiles/, without its ending")
+    parser.add_argument("--recipes", default="", help="recipes of the profile, with commas or spaces; 'all'; default: its first")
+    parser.add_argument("--from", dest="start", metavar="ASSET_OR_GROUP", help="only this and what is made from it")
+    parser.add_argument("--until", metavar="ASSET_OR_GROUP", help="only this and what it is made from")
+    parser.add_argument("--fresh", action="store_true", help="with --from: make these anew, also where their inputs are as they were")
+    parser.add_argument("--seeds", metavar="PATH", help="a seed corpus in place of the profile's")
+    parser.add_argument("--plan", action="store_true", help="say what would be done, and do nothing")
+    options = parser.parse_args(arguments)
+    if options.fresh and not options.start:
+        parser.error("--fresh needs --from: say from which asset or group on everything is to be made anew")
+    return options
+
+
+@contextmanager
+def _quiet(log: Path) -> Iterator[Console]:
+    """A console on the terminal, while what Dagster and child processes print goes to a log."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    terminal, complaints = os.dup(1), os.dup(2)
+    descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    try:
+        os.dup2(descriptor, 1)
+        os.dup2(descriptor, 2)
+        with os.fdopen(terminal, "w", closefd=False) as stream:
+            yield Console(file=stream, width=None if os.isatty(terminal) else 140)
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os.dup2(terminal, 1)
+        os.dup2(complaints, 2)
+        for opened in (descriptor, terminal, complaints):
+            os.close(opened)
+
+
+@contextmanager
+def _alone(state: Path) -> Iterator[None]:
+    """One such command at a time for one state folder."""
+    lock = FileLock(state / "run.lock", "python -m pipelines.run")
+    if not lock.try_acquire():
+        raise TerrariumError(f"Another `make run` works on {state}; wait for it, or name another folder with {STATE_VARIABLE}.")
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _run(options: argparse.Namespace, console: Console, state: Path) -> int:
+    started = time.monotonic()
+    from resources.profiles import load_profile
+
+    profile = load_profile(options.profile, {"seeds": options.seeds} if options.seeds else None)
+    recipes = _recipes(options.recipes, profile.recipes)
+
+    import dagster as dg
+
+    from assets.graph import graph
+    from pipelines.board import Board
+    from pipelines.memory import PeakMemory
+    from pipelines.plan import choose, segments, to_do
+    from pipelines.sensors import register_first_round
+    from pipelines.summary import show
+    from resources.artifacts import ArtifactStore
+
+    lineage, store = graph(profile), ArtifactStore()
+    with dg.DagsterInstance.get() as instance:
+        _bury_the_dead(instance)
+        register_first_round(instance)
+        rounds = sorted(instance.get_dynamic_partitions("rounds"))
+        chosen = choose(lineage, options.start, options.until)
+        todo = segments(lineage, rounds, recipes, chosen)
+        fresh = set(chosen) if options.fresh else set()
+        if options.plan:
+            _tell_plan(console, todo, lineage, store, instance, bool(fresh))
+            return 0
+        memory = PeakMemory().start()
+        progress = state / "progress" / f"{os.getpid()}.jsonl"
+        os.environ["TERRARIUM_PROGRESS"] = str(progress)
+        worked = 0
+        with Board(console, progress) as board:
+            job = None
+            for number, segment in enumerate(todo):
+                waiting = {one: to_do(one, lineage, store, instance, bool(fresh)) for one in todo[number:]}
+                steps = waiting[segment]
+                board.plan(_expected(waiting, store, profile.name))
+                if not steps:
+                    continue
+                job = job or _job(profile)
+                _materialise(job, segment, steps, instance, bool(fresh), board)
+                worked += len(steps)
+        progress.unlink(missing_ok=True)
+        show(console, lineage, store, rounds, recipes, time.monotonic() - started, memory.stop(), worked)
+    return 0
+
+
+def _recipes(asked: str, known: Sequence[str]) -> list[str]:
+    if asked.strip() == "all":
+        return list(known)
+    names = asked.replace(",", " ").split() or [known[0]]
+    for name in names:
+        if name not in known:
+            raise TerrariumError(f"The profile has no recipe {name}; it lists {', '.join(known)}.")
+    return names
+
+
+def _job(profile: Profile) -> dg.JobDefinition:
+    from pipelines.definitions import build_definitions
+
+    return build_definitions(profile).resolve_implicit_global_asset_job_def()
+
+
+def _materialise(job: dg.JobDefinition, segment: Segment, steps: Sequence[Step], instance: dg.DagsterInstance, fresh: bool, board: Board) -> None:
+    """One run of Dagster, in this process.
+
+    Raises:
+        TerrariumError: a step failed; says which and why.
+    """
+    import dagster as dg
+
+    from pipelines.board import label
+
+    keys = [key for step in steps for key in step.keys]
+    config = {"ops": {step.op: {"config": {"fresh": True}} for step in steps}} if fresh else {}
+    result = job.execute_in_process(
+        run_config=config,
+        instance=instance,
+        partition_key=segment.partition,
+        asset_selection=keys,
+        raise_on_error=False,
+        tags={TAG: "run", "terrarium/profile": os.environ["TERRARIUM_PROFILE"]},
+    )
+    board.done([label(step.title, segment.partition) for step in steps])
+    if result.success:
+        return
+    failed = [event for event in result.all_events if event.is_step_failure]
+    if not failed:
+        canceled = any(event.event_type_value == "PIPELINE_CANCELED" for event in result.all_events)
+        if canceled:
+            raise KeyboardInterrupt
+        failure = next((event for event in result.all_events if event.is_job_failure), None)
+        raise TerrariumError(f"The run {result.run_id} failed ({failure.message if failure else 'no reason given'}); look at it with `make ui`.")
+    event = failed[0]
+    data = event.step_failure_data
+    step = next((step for step in steps if step.op == event.step_key), None)
+    name = label(step.title, segment.partition) if step else str(event.step_key)
+    if data.user_failure_data and data.user_failure_data.description:
+        reason = data.user_failure_data.description
+        log = data.user_failure_data.metadata.get("log")
+        where = f" Its log: {log.value}" if isinstance(log, dg.MetadataValue) else ""
+    else:
+        error = data.error
+        while error is not None and error.cause is not None:
+            error = error.cause
+        reason = (error.message if error else str(event.message)).strip().splitlines()[0]
+        where = f" Look at run {result.run_id} with `make ui`."
+    raise TerrariumError(f"{name} failed: {reason}{where}")
+
+
+def _bury_the_dead(instance: dg.DagsterInstance) -> None:
+    """Runs of such a command that was killed: mark them failed and free their pool slots, which no daemon may be there to do.
+
+    Called while holding the lock of `_alone`, so none of them can be alive.
+    """
+    import dagster as dg
+
+    unfinished = [dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.CANCELING, dg.DagsterRunStatus.NOT_STARTED]
+    for run in instance.get_runs(filters=dg.RunsFilter(tags={TAG: "run"}, statuses=unfinished)):
+        instance.report_run_failed(run, "The process of this run was killed; start the command again, it goes on from what was finished.")
+        instance.event_log_storage.free_concurrency_slots_for_run(run.run_id)
+
+
+def _tell_plan(console: Console, todo: Sequence[Segment], lineage: Lineage, store: ArtifactStore, instance: dg.DagsterInstance, fresh: bool) -> None:
+    from rich.table import Table
+
+    from pipelines.plan import to_do
+
+    table = Table("step", "partition", "state", box=None)
+    for segment in todo:
+        stale = to_do(segment, lineage, store, instance, fresh)
+        for step in segment.steps:
+            table.add_row(", ".join(step.names), segment.partition or "", "[yellow]to make[/yellow]" if step in stale else "up to date")
+    console.print(table)
+
+
+def _expected(waiting: dict[Segment, list[Step]], store: ArtifactStore, profile: str) -> dict[str, float | None]:
+    """Seconds each step to come should take: what it took last, else what the profile's steps took where they were measured."""
+    import yaml
+
+    from pipelines.board import label
+
+    file = ROOT / "profiles" / "durations.yaml"
+    measured = (yaml.safe_load(file.read_text(encoding="utf-8")) or {}).get(profile, {}) if file.exists() else {}
+    expected: dict[str, float | None] = {}
+    for segment, steps in waiting.items():
+        for step in steps:
+            try:
+                last = store.current_or_none(step.name, segment.partition)
+            except TerrariumError:
+                last = None
+            took = last.costs.get("wall_seconds") if last and not last.passed_through else None
+            expected[label(step.title, segment.partition)] = took if took is not None else measured.get(step.name)
+    return expected
+
+
+def _escaped(text: str) -> str:
+    from rich.markup import escape
+
+    return escape(text)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
