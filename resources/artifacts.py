@@ -163,7 +163,7 @@ class ArtifactStore(dg.ConfigurableResource):
             with as_failure():
                 made = self._found(names, fingerprint)
                 if made is None:
-                    with FileLock(self.folder / "staging" / f"{fingerprint}.lock", doing).held():
+                    with FileLock(self.folder / "staging" / f"{fingerprint}.lock", doing).held(_wait_in_log, remove=True):
                         made = self._found(names, fingerprint)
                         if made is None:
                             manifest = Manifest(
@@ -241,6 +241,10 @@ class ArtifactStore(dg.ConfigurableResource):
 
     def _published(self, asset: str, fingerprint: str) -> Path:
         return self.folder / "artifacts" / asset / fingerprint
+
+
+def _wait_in_log(who: str) -> None:
+    dg.get_dagster_logger().info(f"Waiting for {who}, which makes the same artifact.")
 
 
 def _names(asset: Assets) -> list[str]:

@@ -41,6 +41,10 @@ class FileLock:
         except BaseException:
             os.close(descriptor)
             raise
+        if not _is_at(descriptor, self.path):
+            # Whoever held it removed the file between our opening and our locking it: this lock is nobody's, the next try makes a new one.
+            os.close(descriptor)
+            return False
         self._descriptor = descriptor
         _HELD.add(descriptor)
         self.note()
@@ -56,13 +60,13 @@ class FileLock:
             time.sleep(poll_seconds)
 
     @contextmanager
-    def held(self, waiting: Callable[[str], None] | None = None) -> Iterator[FileLock]:
+    def held(self, waiting: Callable[[str], None] | None = None, remove: bool = False) -> Iterator[FileLock]:
         """Wait for the lock, hold it, give it up."""
         self.acquire(waiting)
         try:
             yield self
         finally:
-            self.release()
+            self.release(remove)
 
     def note(self, pids: tuple[int, ...] = ()) -> None:
         """Write into the file who holds it: this process and `pids`."""
@@ -72,12 +76,23 @@ class FileLock:
         os.ftruncate(self._descriptor, 0)
         os.pwrite(self._descriptor, text.encode(), 0)
 
-    def release(self) -> None:
-        """Give the lock up. Closing (not unlocking) leaves it with a child that still runs."""
+    def release(self, remove: bool = False) -> None:
+        """Give the lock up. Closing (not unlocking) leaves it with a child that still runs. `remove` takes the file away too."""
         if self._descriptor is not None:
+            if remove:
+                self.path.unlink(missing_ok=True)
             _HELD.discard(self._descriptor)
             os.close(self._descriptor)
             self._descriptor = None
+
+
+def _is_at(descriptor: int, path: Path) -> bool:
+    try:
+        there = path.stat()
+    except FileNotFoundError:
+        return False
+    here = os.fstat(descriptor)
+    return (here.st_dev, here.st_ino) == (there.st_dev, there.st_ino)
 
 
 def who_holds(path: Path) -> str:

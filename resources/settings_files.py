@@ -92,7 +92,5 @@ def _variable(match: re.Match[str], path: Path, place: str) -> str:
     found = os.environ.get(match["name"]) or match["default"]
     if found is None:
         name = match["name"]
-        raise TerrariumError(
-            f"{path.name} takes {place} from the environment variable {name}, which is not set; set it, as in `{name}=... make run`."
-        )
+        raise TerrariumError(f"{path.name} takes {place} from the environment variable {name}, which is not set; set it: `{name}=... make run`.")
     return found

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 from terrarium.errors import Outage, TerrariumError
 from terrarium.job import Job, Outcome, Report
@@ -88,9 +89,9 @@ def stubborn(job: SmallJob, report: Report) -> Outcome:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     worker = subprocess.Popen([sys.executable, "-c", SLEEPER])
     apart = subprocess.Popen([sys.executable, "-c", SLEEPER], start_new_session=True)
-    with open(job.pids, "w") as file:
-        file.write(f"{os.getpid()} {worker.pid} {apart.pid} {os.getppid()}")
-    os.rename(job.pids, job.pids + ".ready")
+    noted = Path(job.pids + ".partial")
+    noted.write_text(f"{os.getpid()} {worker.pid} {apart.pid}")
+    noted.rename(job.pids)
     report.say("computing, and not to be disturbed")
     time.sleep(300)
     return Outcome()

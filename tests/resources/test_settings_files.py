@@ -51,7 +51,9 @@ def test_an_include_is_the_content_of_a_file_beside(tmp_path: Path) -> None:
         read_settings(_write(tmp_path / "a.yaml", "prices: {include: no.yaml}\n"))
 
 
-@pytest.mark.parametrize(("text", "says"), [("a: [1\n", "not readable YAML"), ("- 1\n", "hold no keys"), ("", "hold no keys"), ("a: \x00", "not readable")])
+@pytest.mark.parametrize(
+    ("text", "says"), [("a: [1\n", "not readable YAML"), ("- 1\n", "hold no keys"), ("", "hold no keys"), ("a: \x00", "not readable")]
+)
 def test_a_damaged_file_is_one_sentence(tmp_path: Path, text: str, says: str) -> None:
     with pytest.raises(TerrariumError, match=says) as caught:
         read_settings(_write(tmp_path / "a.yaml", text))
