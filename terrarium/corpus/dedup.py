@@ -33,7 +33,9 @@ _LONGEST_CONTAINER = 1.6
 _TOKEN = re.compile(rf"[{CJK}]|\d+(?:[.,:/-]\d+)*|[^\W\d_{CJK}]+(?:'[a-z]+)?")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|[。！？]|\n+|\s\|\s")
 # Lines that differ between two copies of one page without a different fact.
-_NOISE = re.compile(r"last (?:edited|updated|modified|changed)|retrieved|accessed|cached|\bviews?\b|copyright|©|page \d+ of|printed|更新于|浏览", re.IGNORECASE)
+_NOISE = re.compile(
+    r"last (?:edited|updated|modified|changed)|retrieved|accessed|cached|\bviews?\b|copyright|©|page \d+ of|printed|更新于|浏览", re.IGNORECASE
+)
 _MULTIPLIERS = np.array([pow(0x9E3779B97F4A7C15, power, 1 << 64) for power in range(SHINGLE)], dtype=np.uint64)
 
 

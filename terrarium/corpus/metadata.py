@@ -11,7 +11,26 @@ from lxml.html import HtmlElement
 from terrarium.corpus.urls import canonical_url, site_of
 
 _DATE_NAMES = frozenset(
-    ["article:published_time", "og:article:published_time", "datepublished", "date.published", "date", "pubdate", "publishdate", "publish_date", "dc.date", "dc.date.issued", "dcterms.date", "dcterms.created", "dcterms.issued", "citation_publication_date", "parsely-pub-date", "sailthru.date", "article:published", "cxenseparse:recs:publishtime"]  # noqa: SIM905
+    [
+        "article:published_time",
+        "og:article:published_time",
+        "datepublished",
+        "date.published",
+        "date",
+        "pubdate",
+        "publishdate",
+        "publish_date",
+        "dc.date",
+        "dc.date.issued",
+        "dcterms.date",
+        "dcterms.created",
+        "dcterms.issued",
+        "citation_publication_date",
+        "parsely-pub-date",
+        "sailthru.date",
+        "article:published",
+        "cxenseparse:recs:publishtime",
+    ]  # noqa: SIM905
 )
 _ISO = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
 _SITE_SPLIT = re.compile(r"\s+[|·•»–—-]\s+|\s*[|｜_]\s*")
