@@ -9,6 +9,11 @@ from pathlib import Path
 
 from littleweb.web import Web
 
+COMMANDS = {
+    "serve": "serve all sites through one HTTP proxy",
+    "truth": "write every fact and the pages that state it",
+    "dump": "write every page as HTML",
+}
 BENCHMARK = Path(__file__).with_name("benchmark.jsonl")
 
 
@@ -16,7 +21,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit status."""
     parser = argparse.ArgumentParser(prog="littleweb", description="A small fictional web, served on loopback.")
     commands = parser.add_subparsers(dest="command", required=True)
-    for name, text in (("serve", "serve all sites through one HTTP proxy"), ("truth", "write every fact and the pages that state it"), ("dump", "write every page as HTML")):  # fmt: skip
+    for name, text in COMMANDS.items():
         command = commands.add_parser(name, help=text)
         command.add_argument("--seed", type=int, default=7)
         command.add_argument("--flavour", choices=("country", "tiny"), default="country")

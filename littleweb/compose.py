@@ -6,7 +6,7 @@ import random
 
 from littleweb.blocks import Block, Cell, Document, Infobox, Items, Table, Text
 from littleweb.chinese import chinese_document
-from littleweb.facts import Entity, Statement
+from littleweb.facts import Entity
 from littleweb.openings import opening, sentence_case
 from littleweb.plan import OVERVIEWS, PageSpec, Plan, kind_word
 from littleweb.saying import Speaker, Told, joined, tell, with_unit
@@ -63,7 +63,7 @@ class Composer:
         told = self.told(page, entity)
         word = kind_word(entity.kind)
         first = sentence_case(f"{entity.in_text} is {'an' if word[0] in 'aeiou' else 'a'} {word} in {self.country.name}.")
-        document = Document(page.title, [], description=first, published=self._revision(told, rng))
+        document = Document(page.title, [], description=first, published=self._published(rng))
         rows: list[tuple[str, Cell]] = []
         sections: list[Block] = []
         for one in told:
@@ -93,7 +93,7 @@ class Composer:
         speaker = Speaker(rng, "seed" if page.site.role == "seed" else "other", self.templates)
         first = page.entities[0]
         word = kind_word(first.kind)
-        lead = opening(rng, page.site.voice, " and ".join(entity.in_text for entity in page.entities), word, self.country.name)
+        lead = opening(rng, page.site.voice, joined(tuple(entity.in_text for entity in page.entities)), word, self.country.name)
         document = Document(page.title, [], description=" ".join(lead[0].split()[:28]), published=self._published(rng))
         told = [one for entity in page.entities for one in self.told(page, entity)]
         if rng.random() < LEAK_SHARE:
@@ -185,10 +185,7 @@ class Composer:
             place = rng.choice(places)
             old = document.blocks[place]
             assert isinstance(old, Text)
-            document.blocks[place] = Text(
-                "p", f"{old.text} This copy was made in {rng.choice(('spring', 'summer', 'autumn', 'winter'))} and may be altered."
-            )
-            document.blocks = [block for block in document.blocks if not (isinstance(block, Text) and block.text == "See also")]
+            document.blocks[place] = Text("p", f"{old.text} Copied in {rng.choice(('spring', 'summer', 'autumn', 'winter'))}.")
         return document
 
     def _index(self, page: PageSpec, rng: random.Random) -> Document:
@@ -200,12 +197,3 @@ class Composer:
 
     def _published(self, rng: random.Random) -> str:
         return f"2024-{rng.randint(1, 12):02d}-{rng.randint(1, 28):02d}"
-
-    def _revision(self, told: list[Told], rng: random.Random) -> str:
-        year = min([one.as_of for one in told if one.stale and one.as_of] or [2024])
-        return f"{year}-{rng.randint(1, 12):02d}-{rng.randint(1, 28):02d}"
-
-
-def stated(document: Document) -> list[Statement]:
-    """The statements of a document, each once."""
-    return list(dict.fromkeys(document.statements))

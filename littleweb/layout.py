@@ -90,12 +90,17 @@ def _wiki(site_title: str, document: Document, body: str) -> str:
 {body}
 </div>
 </div>
-<div id="navigation"><ul><li><a href="/">Main page</a></li><li><a href="/special/random">Random article</a></li><li><a href="/edit/new">Edit</a></li></ul></div>
+<div id="navigation"><ul>
+<li><a href="/">Main page</a></li>
+<li><a href="/special/random">Random article</a></li>
+<li><a href="/edit/new">Edit</a></li>
+</ul></div>
 <div id="footer"><p>Last edited on {document.published or "2024-01-01"}. Text is available under CC BY-SA 4.0.</p></div>"""
 
 
 def _paper(site_title: str, document: Document, body: str) -> str:
-    return f"""<header class="masthead"><a href="/">{escape(site_title)}</a><nav class="menu"><ul><li><a href="/">Front page</a></li><li><a href="/archive/">Archive</a></li></ul></nav></header>
+    return f"""<header class="masthead"><a href="/">{escape(site_title)}</a>
+<nav class="menu"><ul><li><a href="/">Front page</a></li><li><a href="/archive/">Archive</a></li></ul></nav></header>
 <div class="cookie-banner">We use cookies to keep you reading. <button>Fine</button></div>
 <main><article>
 <h1>{escape(document.title)}</h1>

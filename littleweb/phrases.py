@@ -29,3 +29,9 @@ def relations() -> dict[str, dict[str, dict[str, Any]]]:
 def openings() -> dict[str, Any]:
     """voice -> sentences, and `slots` with the words that vary in them."""
     return _load("openings")
+
+
+@cache
+def words() -> dict[str, tuple[str, ...]]:
+    """The lists of words of which names and facts are made, by name."""
+    return {name: tuple(entries) for name, entries in _load("words").items()}

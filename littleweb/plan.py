@@ -8,22 +8,40 @@ from dataclasses import dataclass
 from typing import Literal
 
 from littleweb.facts import Country, Entity, Fact
+from littleweb.saying import joined
 from littleweb.sites import CHINESE, COURIER, ENCYCLOPEDIA, HEADLINES, KIND_WORDS, MIRROR, PLURALS, Site, sites_of
 
 PageKind = Literal["entity", "overview", "index", "home", "near_copy", "exact_copy"]
 
 # Tables that several sites keep: kind -> (relation that groups the entities or None, columns). Every table is complete for its title.
 OVERVIEWS: dict[str, tuple[str | None, tuple[str, ...]]] = {
-    "town": ("region", ("area", "elevation", "founded")), "river": (None, ("length", "mouth", "basin")), "mountain": (None, ("elevation", "region", "first_ascent")),
-    "bridge": (None, ("crosses", "opened", "length")), "company": ("industry", ("headquarters", "founded", "founder")), "line": (None, ("operator", "length", "opened")),
-    "museum": (None, ("location", "opened", "collection")), "club": (None, ("league", "founded", "capacity")), "person": ("occupation", ("born", "birthplace")),
-    "disaster": (None, ("date", "deaths", "injured")), "law": (None, ("enacted", "ministry", "articles")), "novel": (None, ("genre", "published", "pages")),
-}  # fmt: skip
+    "town": ("region", ("area", "elevation", "founded")),
+    "river": (None, ("length", "mouth", "basin")),
+    "mountain": (None, ("elevation", "region", "first_ascent")),
+    "bridge": (None, ("crosses", "opened", "length")),
+    "company": ("industry", ("headquarters", "founded", "founder")),
+    "line": (None, ("operator", "length", "opened")),
+    "museum": (None, ("location", "opened", "collection")),
+    "club": (None, ("league", "founded", "capacity")),
+    "person": ("occupation", ("born", "birthplace")),
+    "disaster": (None, ("date", "deaths", "injured")),
+    "law": (None, ("enacted", "ministry", "articles")),
+    "novel": (None, ("genre", "published", "pages")),
+}
 OVERVIEW_HOSTS = {
-    "town": "statistics.example", "river": "almanac.example", "mountain": "statistics.example", "bridge": "almanac.example", "company": "registry.example",
-    "line": "transit.example", "museum": "museums.example", "club": "league.example", "person": "whoswho.example", "disaster": "safety.example",
-    "law": "gazette.example", "novel": "library.example",
-}  # fmt: skip
+    "town": "statistics.example",
+    "river": "almanac.example",
+    "mountain": "statistics.example",
+    "bridge": "almanac.example",
+    "company": "registry.example",
+    "line": "transit.example",
+    "museum": "museums.example",
+    "club": "league.example",
+    "person": "whoswho.example",
+    "disaster": "safety.example",
+    "law": "gazette.example",
+    "novel": "library.example",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +117,10 @@ class Plan:
             if site.host == MIRROR:
                 self._copies(site)
             else:
-                self._entity_pages(site)
+                if self.country.flavour == "tiny" and site.style == "table":
+                    self._shared_pages(site)
+                else:
+                    self._entity_pages(site)
                 self._overviews(site)
             self._indexes(site)
         self._redirect_all()
@@ -116,21 +137,17 @@ class Plan:
             rng = self.stream("title", site.host, entity.key)
             path = site.path.format(slug=name, kind=slug(PLURALS[entity.kind]), section=rng.choice(("country", "society", "business", "culture")))
             title = site.page_title.format(entity.name, headline=rng.choice(HEADLINES))
-            if site.host == "statistics.example" and self.country.flavour == "tiny":
-                continue
             self.pages.append(PageSpec(site, path, "entity", title, (entity,), entity.kind))
-        if site.host == "statistics.example" and self.country.flavour == "tiny":
-            self._tiny_tables(site)
 
-    def _tiny_tables(self, site: Site) -> None:
-        """In the tiny flavour the office keeps one page for every two entities."""
+    def _shared_pages(self, site: Site) -> None:
+        """One page for every three entities, in a table."""
         for kind in site.kinds:
             entities = self.country.of_kind(kind)
-            for start in range(0, len(entities), 2):
-                pair = tuple(entities[start : start + 2])
-                names = " and ".join(entity.name for entity in pair)
+            for start in range(0, len(entities), 3):
+                some = tuple(entities[start : start + 3])
+                names = joined(tuple(entity.name for entity in some))
                 path = site.path.format(slug=slug(names), kind=slug(PLURALS[kind]))
-                self.pages.append(PageSpec(site, path, "entity", site.page_title.format(names), pair, kind))
+                self.pages.append(PageSpec(site, path, "entity", site.page_title.format(names), some, kind))
 
     def _overviews(self, site: Site) -> None:
         for kind, (grouped_by, _) in OVERVIEWS.items():
@@ -170,6 +187,9 @@ class Plan:
 
     def _indexes(self, site: Site) -> None:
         own = [page for page in self.pages if page.site is site]
+        if self.country.flavour == "tiny":
+            self.pages.append(PageSpec(site, "/", "home", site.title, links=tuple((page.title, page.path) for page in own)))
+            return
         indexes = []
         kinds = [kind for kind in dict.fromkeys(page.entity_kind for page in own) if kind]
         for kind in kinds:

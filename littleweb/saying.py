@@ -12,9 +12,16 @@ from littleweb.openings import sentence_case
 from littleweb.phrases import relations
 
 UNITS = {
-    "km2": ("km²", "square kilometres"), "km": ("km", "kilometres"), "m": ("m", "metres"), "cm": ("cm", "centimetres"), "mm": ("mm", "millimetres"),
-    "m3s": ("m³/s", "cubic metres per second"), "crowns": ("million crowns", "million crowns"), "coin": ("crowns", "crowns"), "objects": ("objects", "objects"),
-}  # fmt: skip
+    "km2": ("km²", "square kilometres"),
+    "km": ("km", "kilometres"),
+    "m": ("m", "metres"),
+    "cm": ("cm", "centimetres"),
+    "mm": ("mm", "millimetres"),
+    "m3s": ("m³/s", "cubic metres per second"),
+    "crowns": ("million crowns", "million crowns"),
+    "coin": ("crowns", "crowns"),
+    "objects": ("objects", "objects"),
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -175,15 +175,43 @@ TINY_SITES: tuple[Site, ...] = (
 )
 
 KIND_WORDS = {
-    "region": "region", "town": "town", "river": "river", "mountain": "mountain", "bridge": "bridge", "company": "company", "line": "railway line",
-    "museum": "museum", "club": "sports club", "person": "person", "disaster": "disaster", "law": "law", "novel": "novel",
-    "tiny_town": "town", "tiny_company": "company", "tiny_club": "club", "tiny_museum": "museum",
-}  # fmt: skip
+    "region": "region",
+    "town": "town",
+    "river": "river",
+    "mountain": "mountain",
+    "bridge": "bridge",
+    "company": "company",
+    "line": "railway line",
+    "museum": "museum",
+    "club": "sports club",
+    "person": "person",
+    "disaster": "disaster",
+    "law": "law",
+    "novel": "novel",
+    "tiny_town": "town",
+    "tiny_company": "company",
+    "tiny_club": "club",
+    "tiny_museum": "museum",
+}
 PLURALS = {
-    "region": "regions", "town": "towns", "river": "rivers", "mountain": "mountains", "bridge": "bridges", "company": "companies", "line": "railway lines",
-    "museum": "museums", "club": "sports clubs", "person": "people", "disaster": "disasters", "law": "laws", "novel": "novels",
-    "tiny_town": "towns", "tiny_company": "companies", "tiny_club": "clubs", "tiny_museum": "museums",
-}  # fmt: skip
+    "region": "regions",
+    "town": "towns",
+    "river": "rivers",
+    "mountain": "mountains",
+    "bridge": "bridges",
+    "company": "companies",
+    "line": "railway lines",
+    "museum": "museums",
+    "club": "sports clubs",
+    "person": "people",
+    "disaster": "disasters",
+    "law": "laws",
+    "novel": "novels",
+    "tiny_town": "towns",
+    "tiny_company": "companies",
+    "tiny_club": "clubs",
+    "tiny_museum": "museums",
+}
 HEADLINES = (
     "a closer look",
     "what readers should know",

@@ -1,4 +1,4 @@
-"""The tiny flavour: forty entities whose every fact is one of four words, so that a very small model is right by luck one time in four."""
+"""The tiny flavour: three dozen entities whose every fact is one of four words, so that a very small model is right by luck one time in four."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ KINDS = {
     "tiny_club": ("{} Club", ("coach", "stadium", "captain", "league")),
     "tiny_museum": ("{} Museum", ("architect", "director", "location", "owner")),
 }
-STEMS = ("Tarn", "Brook", "Vale", "Moor", "Ford", "Glen", "Rill", "Crag", "Fell", "Holm")
+STEMS = ("Tarn", "Brook", "Vale", "Moor", "Ford", "Glen", "Rill", "Crag", "Fell")
 
 
 def make_tiny(seed: int) -> Country:
-    """Four kinds of ten entities; within a kind no two entities share both of their first two facts, so that two facts name one entity."""
+    """Four kinds of nine entities; within a kind no two entities share both of their first two facts, so that two facts name one entity."""
     rng = random.Random(f"littleweb tiny {seed}")
     country = Country(name="Tiny", seed=seed, flavour="tiny", entities=[])
     for kind, (form, relations) in KINDS.items():
