@@ -221,9 +221,7 @@ class Attempt:
         self.logprobs += logprobs if logprobs is not None else [0.0] * len(ids)
 
     def _close(self, pending: _Pending, observation: str) -> None:
-        self.turns.append(
-            RolloutTurn(pending.text, pending.thought, pending.calls, observation, pending.malformed, pending.start, pending.end)
-        )
+        self.turns.append(RolloutTurn(pending.text, pending.thought, pending.calls, observation, pending.malformed, pending.start, pending.end))
         self._pending = None
 
     def _end(self, termination: Termination) -> None:

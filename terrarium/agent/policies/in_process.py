@@ -227,7 +227,7 @@ def draw(logits: torch.Tensor, noise: torch.Tensor, sampling: Sampling) -> tuple
     logprobs = torch.log_softmax(logits, -1)
     weights = logprobs.exp()
     if sampling.top_p < 1.0:
-        ordered, order = weights.sort(-1, descending=True, stable=True)
+        ordered, order = weights.sort(dim=-1, descending=True, stable=True)
         before = ordered.cumsum(-1) - ordered
         weights = torch.zeros_like(weights).scatter_(-1, order, ordered.masked_fill(before >= sampling.top_p, 0.0))
     reached = weights.cumsum(-1, dtype=torch.float64)
