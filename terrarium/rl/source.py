@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 class RolloutSource:
     """Rollouts for the trainer through the one agent loop.
 
-    `policy` gives one with the trainer's present weights, under the name that its rollouts shall carry. `journal` keeps each batch as it is finished, under the step's number: a stage that was killed finds them again, and since it comes
-    to the same weights at the same step they are the ones it would sample. `figures` are those of the last step.
+    `policy` gives one with the trainer's present weights, under the name that its rollouts shall carry. `journal` keeps each batch as
+    it is finished, under the step's number: a stage that was killed finds them again, and since it comes to the same weights at the
+    same step they are the ones it would sample. `figures` are those of the last step.
     """
 
     questions: Mapping[str, Question]
