@@ -93,9 +93,14 @@ def resolve(name: str) -> tuple[Callable[[Any, Report], Outcome], type[Job]]:
     """
     module_name, _, function_name = name.partition(":")
     try:
-        function = getattr(importlib.import_module(module_name), function_name)
-    except (ModuleNotFoundError, AttributeError) as error:
+        module = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name and not (module_name + ".").startswith(error.name + "."):
+            raise
         raise TerrariumError(f"There is no function {name} to launch ({error}).") from error
+    function = getattr(module, function_name, None)
+    if not callable(function):
+        raise TerrariumError(f"There is no function {name} to launch: {module_name} has none of that name.")
     parameters = list(inspect.signature(function).parameters.values())
     annotation = parameters[0].annotation if parameters else None
     if isinstance(annotation, str):
@@ -144,9 +149,8 @@ def launch(name: str, job_path: Path) -> int:
         return _fail(folder, "terrarium", str(error), EXIT_ERROR)
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            return _fail(
-                folder, "terrarium", f"No space is left on the disk while {name} wrote {error.filename or 'its files'}; free some space.", EXIT_ERROR
-            )
+            what = error.filename or "its files"
+            return _fail(folder, "terrarium", f"No space is left on the disk while {name} wrote {what}; free some and start again.", EXIT_ERROR)
         return _fail(folder, "crash", f"{name} failed: {_line(error)}", EXIT_CRASH)
     except MemoryError:
         return _fail(folder, "terrarium", f"{name} ran out of memory; give it more, or make the profile's sizes smaller.", EXIT_ERROR)
