@@ -161,7 +161,7 @@ class _Maker:
     def _bridges(self) -> None:
         for _ in range(18):
             name = self.names.place() + " Bridge"
-            while not self.names.claim(name):
+            while name.startswith("Bridge") or not self.names.claim(name):
                 name = self.names.place() + " Bridge"
             self._add(
                 "bridge", name, self._year("opened", 1790, 2012), self._name("crosses", self._river()), self._name("location", self._town()),

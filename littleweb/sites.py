@@ -125,7 +125,7 @@ COUNTRY_SITES: tuple[Site, ...] = (
     ),  # fmt: skip
     Site("gazette.example", "Gazette of Laws", "independent", "articles_of_law", "office", "formal", "/laws/{slug}", ("law",), "{} as promulgated"),
     Site(
-        "whoswho.example", "Who Was and Who Is", "independent", "labels", "plain", "formal", "/people/{slug}", ("person",), "{}, biographical entry"
+        "whoswho.example", "Who Was and Who Is", "independent", "labels", "plain", "formal", "/people/{slug}", ("person",), "{} - biographical entry"
     ),
     Site(
         "safety.example",
