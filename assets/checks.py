@@ -11,12 +11,30 @@ import dagster as dg
 
 from resources.manifest import Artifact
 from terrarium.errors import TerrariumError
+from terrarium.job import Gate
 
 
 def check_specs(key: dg.AssetKey, gates: Sequence[str], warnings: Sequence[str]) -> list[dg.AssetCheckSpec]:
     """One check for each gate; those of severity error block what follows in the same run."""
-    errors = [dg.AssetCheckSpec(name, asset=key, blocking=True, description=_words(name)) for name in gates]
-    return errors + [dg.AssetCheckSpec(name, asset=key, blocking=False, description=_words(name)) for name in warnings]
+    return [dg.AssetCheckSpec(name, asset=key, blocking=name in gates, description=_words(name)) for name in (*gates, *warnings)]
+
+
+def tell_failed_gates(context: dg.AssetExecutionContext, key: dg.AssetKey, failure: dg.Failure) -> None:
+    """Show the gates of work that was refused. A step that fails returns no check results, so they are reported beside it."""
+    told = failure.metadata.get("gates")
+    gates = told.value if isinstance(told, dg.JsonMetadataValue) else None
+    for gate in map(Gate.model_validate, gates if isinstance(gates, list) else []):
+        context.log_event(
+            dg.AssetCheckEvaluation(
+                asset_key=key,
+                check_name=gate.name,
+                passed=gate.passed,
+                severity=_severity(gate),
+                description=gate.detail or None,
+                metadata=dict(gate.figures),
+                blocking=gate.severity == "error",
+            )
+        )
 
 
 def check_results(artifact: Artifact, gates: Sequence[str], warnings: Sequence[str]) -> list[dg.AssetCheckResult]:
@@ -36,12 +54,16 @@ def check_results(artifact: Artifact, gates: Sequence[str], warnings: Sequence[s
         dg.AssetCheckResult(
             passed=gate.passed,
             check_name=name,
-            severity=dg.AssetCheckSeverity.WARN if gate.severity == "warn" else dg.AssetCheckSeverity.ERROR,
+            severity=_severity(gate),
             description=gate.detail or None,
             metadata=dict(gate.figures),
         )
         for name, gate in ((name, computed[name]) for name in declared)
     ]
+
+
+def _severity(gate: Gate) -> dg.AssetCheckSeverity:
+    return dg.AssetCheckSeverity.WARN if gate.severity == "warn" else dg.AssetCheckSeverity.ERROR
 
 
 def _words(name: str) -> str:

@@ -6,12 +6,15 @@ What a page is, how it is fetched and when two are the same stands in `terrarium
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from assets.inputs import Inputs
 from assets.rounds import frontier_of
 from assets.step import step
-from terrarium.corpus.seeds import SeedSource
 from terrarium.job import Job
+
+if TYPE_CHECKING:
+    from terrarium.corpus.seeds import SeedSource
 
 
 @step(

@@ -1,13 +1,14 @@
-"""The Dagster side of a step: asset, checks, metadata, errors. One function makes them all, so that no asset can forget one."""
+"""The Dagster side of a step: asset, checks, metadata, errors. One function makes them all, so that no asset can forget one.
 
-from __future__ import annotations
+No postponed annotations in this module: Dagster looks at those of an asset's context and resources as they are.
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import dagster as dg
 
-from assets.checks import check_results, check_specs
+from assets.checks import check_results, check_specs, tell_failed_gates
 from assets.lineage import Lineage
 from assets.show import metadata_of
 from assets.step import Per, Step
@@ -36,7 +37,7 @@ def asset_of(
     deps = [dg.AssetDep(dg.AssetKey(name.split("/"))) for name in step.after]
     checks = check_specs(step.keys[0], step.gates, step.warnings)
 
-    def results(context: dg.AssetExecutionContext, again: Again, store: ArtifactStore, process: ChildProcess, web: PracticeWeb) -> Iterator[Any]:
+    def results(context: dg.AssetExecutionContext, config: Again, store: ArtifactStore, process: ChildProcess, web: PracticeWeb) -> Iterator[Any]:
         partition = context.partition_key if context.has_partition_key else None
 
         def work(step: Step, job: Job) -> Outcome:
@@ -46,9 +47,12 @@ def asset_of(
                 return process.run(context, step.work, job, needs=step.needs)
 
         try:
-            made = lineage.make(step, partition, store, work, fresh=again.fresh)
+            made = lineage.make(step, partition, store, work, fresh=config.fresh)
         except TerrariumError as error:
             raise dg.Failure(str(error), allow_retries=False) from error
+        except dg.Failure as failure:
+            tell_failed_gates(context, step.keys[0], failure)
+            raise
         for key, name in zip(step.keys, step.names, strict=True):
             artifact = made[name]
             yield dg.MaterializeResult(
@@ -73,9 +77,9 @@ def asset_of(
             retry_policy=retries,
         )
         def single(
-            context: dg.AssetExecutionContext, again: Again, store: ArtifactStore, process: ChildProcess, web: PracticeWeb
+            context: dg.AssetExecutionContext, config: Again, store: ArtifactStore, process: ChildProcess, web: PracticeWeb
         ) -> dg.MaterializeResult:
-            return next(results(context, again, store, process, web))
+            return next(results(context, config, store, process, web))
 
         return single
 
@@ -98,8 +102,8 @@ def asset_of(
         retry_policy=retries,
     )
     def together(
-        context: dg.AssetExecutionContext, again: Again, store: ArtifactStore, process: ChildProcess, web: PracticeWeb
+        context: dg.AssetExecutionContext, config: Again, store: ArtifactStore, process: ChildProcess, web: PracticeWeb
     ) -> Iterator[dg.MaterializeResult]:
-        yield from results(context, again, store, process, web)
+        yield from results(context, config, store, process, web)
 
     return together

@@ -42,12 +42,18 @@ def assets_of(lineage: Lineage) -> list[dg.AssetsDefinition]:
 def resources_of(profile: Profile) -> dict[str, Any]:
     """What assets need from outside, as the profile chooses."""
     serve = profile.serve
-    web = PracticeWeb(
-        proxy=profile.web.proxy if profile.web else None,
-        command=list(serve.command) if serve else [],
-        ready_url=serve.ready_url if serve else None,
-    )
-    return {"store": ArtifactStore(), "process": ChildProcess(), "web": web, "io_manager": refusing_io_manager}
+    if serve is None or profile.web is None:
+        web = PracticeWeb()
+    else:
+        web = PracticeWeb(
+            proxy=profile.web["proxy"] if isinstance(profile.web, dict) else profile.web.proxy,
+            command=list(serve.command),
+            ready_url=serve.ready_url,
+            identity=serve.identity,
+            patience_seconds=serve.patience_seconds,
+        )
+    process = ChildProcess(cpu_slots=profile.machine.cpu_slots)
+    return {"store": ArtifactStore(), "process": process, "web": web, "io_manager": refusing_io_manager}
 
 
 def build_definitions(profile: Profile, overrides: Mapping[str, Any] | None = None) -> dg.Definitions:
