@@ -15,11 +15,15 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from resources.settings_files import HOME, lay_over, read_settings, sentence_of
 from terrarium.agent.settings import AgentSettings
+from terrarium.corpus.web import Limits, WebSettings
 from terrarium.errors import TerrariumError
 from terrarium.evaluation.benchmarks import BenchmarkFile
 from terrarium.evaluation.run import EvaluationSettings
 from terrarium.rl.settings import StageSettings, StageSizes, load_recipe, resolve_stage
 from terrarium.sft.base_model import ModelSource
+from terrarium.world.embed import EmbedderSettings
+from terrarium.world.index import IndexSettings
+from terrarium.world.tools import ToolSettings
 
 PROFILES = HOME / "profiles"
 CURRICULA = HOME / "curricula"
@@ -84,10 +88,10 @@ class Profile(Section):
 
     # Corpus
     seeds: tuple[dict[str, Any], ...] = Field(min_length=1)
-    web: dict[str, Any] | None = None
+    web: WebSettings | None = None
     serve: Serve | None = None
     search: dict[str, Any] | None = None
-    limits: dict[str, Any]
+    limits: Limits = Limits()
     candidates: dict[str, Any]
 
     # Questions
@@ -98,10 +102,10 @@ class Profile(Section):
     benchmarks: tuple[BenchmarkFile, ...] = ()
 
     # World
-    embedder: dict[str, Any]
-    index: dict[str, Any]
+    embedder: EmbedderSettings
+    index: IndexSettings = IndexSettings()
     store_url: str | None = None
-    tools: dict[str, Any]
+    tools: ToolSettings
 
     # Policies
     agent: AgentSettings
