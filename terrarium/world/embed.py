@@ -33,14 +33,14 @@ class EmbedderSettings(BaseModel):
 
     kind: Literal["minilm", "bgem3"] = "minilm"
     package: str | None = None
-    package_folder: str = Field("model", description="where in the package the weights lie")
+    package_folder: str = Field(default="model", description="where in the package the weights lie")
     folder: Path | None = None
     name: str | None = None
     revision: str | None = None
-    batch: int = Field(32, ge=1, le=4096)
-    max_tokens: int = Field(256, ge=16, le=8192)
-    english_only: bool | None = Field(None, description="the dense vector says nothing about other languages; default: true for minilm")
-    device: str | None = Field(None, description="cpu, cuda, cuda:1; default: a GPU where there is one")
+    batch: int = Field(default=32, ge=1, le=4096)
+    max_tokens: int = Field(default=256, ge=16, le=8192)
+    english_only: bool | None = Field(default=None, description="the dense vector says nothing about other languages; default: true for minilm")
+    device: str | None = Field(default=None, description="cpu, cuda, cuda:1; default: a GPU where there is one")
 
     @model_validator(mode="after")
     def _one_place(self) -> EmbedderSettings:

@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -43,17 +44,17 @@ class IndexSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    uri: str | None = Field(None, description="http(s)://host:port of a Milvus server")
-    token_env: str | None = Field(None, description="environment variable that holds the server's token")
+    uri: str | None = Field(default=None, description="http(s)://host:port of a Milvus server")
+    token_env: str | None = Field(default=None, description="environment variable that holds the server's token")
     dense: Literal["FLAT", "IVF_FLAT", "HNSW", "DISKANN"] = "FLAT"
     build_parameters: dict[str, int] = Field(default_factory=dict, description="of the dense index: nlist; M, efConstruction")
     search_parameters: dict[str, int] = Field(default_factory=dict, description="of the dense index: nprobe; ef; search_list")
-    bm25_k1: float = Field(1.2, ge=0, le=3)
-    bm25_b: float = Field(0.75, ge=0, le=1)
-    candidates: int = Field(50, ge=1, le=1000, description="hits of each leg that are fused")
-    rrf_k: int = Field(60, ge=1, description="Cormack, Clarke and Buettcher 2009")
-    lead_words: int = Field(100, ge=10, le=1000, description="how much of a page without a summary is indexed")
-    seconds: float = Field(30.0, gt=0, description="time-out of one request")
+    bm25_k1: float = Field(default=1.2, ge=0, le=3)
+    bm25_b: float = Field(default=0.75, ge=0, le=1)
+    candidates: int = Field(default=50, ge=1, le=1000, description="hits of each leg that are fused")
+    rrf_k: int = Field(default=60, ge=1, description="Cormack, Clarke and Buettcher 2009")
+    lead_words: int = Field(default=100, ge=10, le=1000, description="how much of a page without a summary is indexed")
+    seconds: float = Field(default=30.0, gt=0, description="time-out of one request")
 
     def identity(self) -> dict[str, Any]:
         """What of these settings can change a result."""
@@ -184,7 +185,10 @@ class SearchIndex:
         ids = sorted(page_ids)
         for start in range(0, len(ids), 1000):
             chunk = ids[start : start + 1000]
-            self._call("delete", lambda client, chunk=chunk: client.delete(self._collection, ids=chunk, timeout=self._settings.seconds))
+            self._call("delete", partial(self._remove, chunk))
+
+    def _remove(self, ids: Sequence[str], client: Any) -> None:
+        client.delete(self._collection, ids=list(ids), timeout=self._settings.seconds)
 
     def row_hashes(self) -> dict[str, str]:
         """page id -> row hash of all rows."""
@@ -233,13 +237,13 @@ class SearchIndex:
         # The engine cuts among equals as it likes: ask for more until the cut falls between unequal scores.
         limit = min(depth + 16, _MAX_ROWS)
         while True:
-            rows = self._call("search", lambda client, limit=limit: self._ask(client, field, data, parameters, limit))
+            rows = self._call("search", partial(self._ask, field, data, parameters, limit))
             found = [(row["page_id"] if "page_id" in row else row["id"], round(float(row["distance"]), _DIGITS)) for row in rows]
             if len(found) < limit or limit >= _MAX_ROWS or found[-1][1] < found[depth - 1][1]:
                 return tuple(sorted(found, key=lambda hit: (-hit[1], hit[0]))[:depth])
             limit = min(4 * limit, _MAX_ROWS)
 
-    def _ask(self, client: Any, field: str, data: Any, parameters: Mapping[str, int], limit: int) -> Any:
+    def _ask(self, field: str, data: Any, parameters: Mapping[str, int], limit: int, client: Any) -> Any:
         return client.search(
             self._collection, data=[data], anns_field=field, limit=limit, search_params={"params": dict(parameters)}, timeout=self._settings.seconds
         )[0]

@@ -219,7 +219,7 @@ class PageStore:
         """page id -> hash of what is kept of it, for all pages."""
         query = sa.select(_pages.c.page_id, _pages.c.row_hash).where(_pages.c.build == self.build)
         with self._translated(), self._engine.connect() as connection:
-            return {page_id: value for page_id, value in connection.execute(query)}
+            return {row.page_id: row.row_hash for row in connection.execute(query)}
 
     def digest(self) -> str:
         """One hash over all rows, whatever order they were written in."""

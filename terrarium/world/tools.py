@@ -18,13 +18,15 @@ class ToolSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    k: int = Field(3, ge=1, le=50, description="hits a query")
-    snippet_words: int = Field(30, ge=5, le=100)
-    lead_words: int = Field(100, ge=20, le=400, description="how far into a page a snippet looks")
-    evidence_tokens: int = Field(140, ge=20, le=20_000, description="budget of one visit's evidence")
-    passage_tokens: int = Field(48, ge=10, le=2_000, description="longer paragraphs are cut between sentences, longer tables and lists between rows")
-    summary_words: int = Field(25, ge=5, le=400)
-    cached_results: int = Field(50_000, ge=0, description="results kept in memory")
+    k: int = Field(default=3, ge=1, le=50, description="hits a query")
+    snippet_words: int = Field(default=30, ge=5, le=100)
+    lead_words: int = Field(default=100, ge=20, le=400, description="how far into a page a snippet looks")
+    evidence_tokens: int = Field(default=140, ge=20, le=20_000, description="budget of one visit's evidence")
+    passage_tokens: int = Field(
+        default=48, ge=10, le=2_000, description="longer paragraphs are cut between sentences, longer tables and lists between rows"
+    )
+    summary_words: int = Field(default=25, ge=5, le=400)
+    cached_results: int = Field(default=50_000, ge=0, description="results kept in memory")
 
 
 class Status(StrEnum):

@@ -20,11 +20,12 @@ _GROUPED = re.compile(r"(?<=\d)[,\u00a0\u202f](?=\d{3}(?!\d))")
 _TOKEN = re.compile(f"[{_HAN}]|\\d|[^\\W\\d_]+|[^\\w\\s]|_")
 
 STOP_WORDS = frozenset(
-    (
-        "a about according after all also an and any are as at be been before between both but by can could did do does each find for from give get had has have "
-        "he her his how i if in information into is it its know list many me more most much my need of on one or our page please she should so some such tell "
-        "than that the their them then there these they this to was we were what when where which while who whom whose why will with would you your"
-    ).split()
+    """
+    a about according after all also an and any are as at be been before between both but by can could did do does each find for from give get
+    had has have he her his how i if in information into is it its know list many me more most much my need of on one or our page please she
+    should so some such tell than that the their them then there these they this to was we were what when where which while who whom whose why
+    will with would you your
+    """.split()  # noqa: SIM905
 )
 
 

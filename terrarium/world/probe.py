@@ -1,0 +1,161 @@
+"""The leak probe: asks both tools for every removed page, in every spelling of its addresses, by its title and by its evidence.
+
+It goes through the tools as a policy would, and knows nothing of how removal is done; with removal switched off it finds every page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from terrarium.errors import Outage
+from terrarium.job import Report, track
+from terrarium.questions.question import Question
+from terrarium.world.loading import canonical
+from terrarium.world.spellings import all_spellings
+from terrarium.world.tools import Status
+from terrarium.world.world import World
+
+PROBE_SCHEMA = pa.schema(
+    [
+        ("page_id", pa.string()),
+        ("url", pa.string()),
+        ("question_id", pa.string()),
+        ("tool", pa.string()),
+        ("asked", pa.int64()),
+        ("leaks", pa.int64()),
+        ("example", pa.string()),
+    ]
+)
+_HITS = 10
+_LONGEST = 300
+# A shorter piece may stand in two pages by chance.
+_TELLING_WORDS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One page that must not be reached: its ids (with those of its copies), addresses, title, and sentences that questions rest on."""
+
+    page_id: str
+    url: str
+    title: str
+    ids: frozenset[str]
+    addresses: tuple[str, ...]
+    sentences: tuple[str, ...] = ()
+    question_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeRow:
+    """What one tool gave away of one page: `asked` calls, of which `leaks` reached it, the first of them in `example`."""
+
+    page_id: str
+    url: str
+    question_id: str | None
+    tool: str
+    asked: int
+    leaks: int
+    example: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """All rows, and the ids of pages that repeat an evidence sentence word for word (copies that nobody recognised as such)."""
+
+    rows: tuple[ProbeRow, ...]
+    repeats: frozenset[str]
+
+    @property
+    def leaks(self) -> int:
+        """How many (page, tool) leak."""
+        return sum(row.leaks > 0 for row in self.rows)
+
+
+def evidence_sentences(questions: Iterable[Question]) -> dict[str, tuple[str, ...]]:
+    """page id -> what questions were read from it, each piece once."""
+    found: dict[str, dict[str, None]] = {}
+    for question in questions:
+        for span in question.evidence:
+            if text := " ".join(span.text.split())[:_LONGEST]:
+                found.setdefault(span.page_id, {})[text] = None
+    return {page_id: tuple(texts) for page_id, texts in found.items()}
+
+
+def probe(world: World, targets: Sequence[Target], report: Report) -> Probe:
+    """Ask both tools for every target; a target with a question is asked for in that question's view of the world.
+
+    Raises:
+        Outage: a tool failed, so that nothing can be said.
+    """
+    rows: list[ProbeRow] = []
+    repeats: set[str] = set()
+    for target in track(targets, report, "removed pages probed"):
+        view = world.for_question(target.question_id) if target.question_id else world
+        rows.append(_visited(view, target))
+        row, again = _searched(view, target)
+        rows.append(row)
+        repeats |= again
+    return Probe(tuple(rows), frozenset(repeats))
+
+
+def _visited(view: World, target: Target) -> ProbeRow:
+    asked = all_spellings(target.addresses)
+    results = view.visit(asked, target.title)
+    for result in results:
+        if result.status is Status.FAILED:
+            raise Outage(f"The probe could not visit {result.url} ({result.error}); seal the world again.")
+    reached = [result.url for result in results if result.status is Status.FOUND]
+    return ProbeRow(target.page_id, target.url, target.question_id, "visit", len(asked), len(reached), reached[0] if reached else "")
+
+
+def _searched(view: World, target: Target) -> tuple[ProbeRow, set[str]]:
+    queries = [query for query in dict.fromkeys((target.title, *target.sentences)) if query.strip()]
+    forbidden = set(target.addresses)
+    reached: list[str] = []
+    repeats: set[str] = set()
+    for result in view.search(queries, _HITS):
+        if result.status is Status.FAILED:
+            raise Outage(f"The probe could not search for {result.query[:80]!r} ({result.error}); seal the world again.")
+        if any(hit.page_id in target.ids or canonical(hit.url) in forbidden for hit in result.hits):
+            reached.append(result.query)
+        if len(result.query.split()) >= _TELLING_WORDS and result.query != target.title:
+            told = _squeezed(result.query)
+            pages = (view.page(hit.page_id) for hit in result.hits if hit.page_id not in target.ids)
+            repeats.update(page.page_id for page in pages if page is not None and told in _squeezed(page.markdown))
+    return ProbeRow(target.page_id, target.url, target.question_id, "search", len(queries), len(reached), reached[0] if reached else ""), repeats
+
+
+def _squeezed(text: str) -> str:
+    return re.sub(r"\W+", " ", text.casefold()).strip()
+
+
+def targets_of(
+    pages: Iterable[Mapping[str, object]],
+    sentences: Mapping[str, Sequence[str]],
+    clusters: Mapping[str, frozenset[str]],
+    by_question: Mapping[str, Iterable[str]] | None = None,
+) -> list[Target]:
+    """Targets for rows of the candidate table (page_id, url, aliases, title).
+
+    `clusters` gives the ids of all copies of a page. Without `by_question` each row is one target; with it, each pair of a
+    question and a page hidden from it.
+    """
+    made: dict[str, Target] = {}
+    for row in pages:
+        page_id, url = str(row["page_id"]), str(row["url"])
+        aliases: Iterable[object] = row["aliases"] or ()  # type: ignore[assignment]
+        addresses = tuple(dict.fromkeys(address for name in (url, *map(str, aliases)) if (address := canonical(name))))
+        made[page_id] = Target(
+            page_id, url, str(row["title"]), clusters.get(page_id, frozenset((page_id,))), addresses, tuple(sentences.get(page_id, ()))
+        )
+    if by_question is None:
+        return list(made.values())
+    return [
+        Target(target.page_id, target.url, target.title, target.ids, target.addresses, target.sentences, question)
+        for question, ids in sorted(by_question.items())
+        for target in (made[page_id] for page_id in sorted(ids) if page_id in made)
+    ]
