@@ -39,7 +39,7 @@ class Composer:
         return self._account(page, rng)
 
     def told(self, page: PageSpec, entity: Entity) -> list[Told]:
-        """The facts of the entity as this page knows them."""
+        """The facts of the entity as this page knows them. What is out of date on one site is told with both years on the full ones."""
         seeds = page.site.role != "independent"
         partial = self.plan.is_partial(page.site, entity.kind)
         chosen = []
@@ -50,6 +50,8 @@ class Composer:
             if partial and stale_host != page.site.host and self.plan.stream("partial", page.url, fact.relation).random() > 0.6:
                 continue
             chosen.append(tell(entity, fact, stale_host == page.site.host))
+            if not seeds and not partial and stale_host is not None and fact.type != "series":
+                chosen.append(tell(entity, fact, stale=True))
         if page.site.host == COURIER:
             rng = self.plan.stream("courier facts", entity.key)
             newer = [told for told in chosen if self.plan.stale_host(entity, told.fact) is not None and told.fact.type != "list"]
