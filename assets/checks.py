@@ -10,8 +10,7 @@ from collections.abc import Sequence
 import dagster as dg
 
 from resources.manifest import Artifact
-from terrarium.errors import TerrariumError
-from terrarium.job import Gate
+from terrarium.job import Gate, Outcome
 
 
 def check_specs(key: dg.AssetKey, gates: Sequence[str], warnings: Sequence[str]) -> list[dg.AssetCheckSpec]:
@@ -38,28 +37,28 @@ def tell_failed_gates(context: dg.AssetExecutionContext, key: dg.AssetKey, failu
 
 
 def check_results(artifact: Artifact, gates: Sequence[str], warnings: Sequence[str]) -> list[dg.AssetCheckResult]:
-    """What the manifest says of each declared gate. A stage that was passed through has nothing to check and says so.
-
-    Raises:
-        TerrariumError: the work computed a gate that its asset does not declare, or left one out.
-    """
+    """What the manifest says of each declared gate; a stage that was passed through has nothing to check and says so."""
     declared = [*gates, *warnings]
     if artifact.passed_through:
         return [dg.AssetCheckResult(passed=True, check_name=name, description=f"Passed through: {artifact.passed_through}.") for name in declared]
     computed = {gate.name: gate for gate in artifact.manifest.gates}
-    if set(computed) != set(declared):
-        missing, extra = sorted(set(declared) - set(computed)), sorted(set(computed) - set(declared))
-        raise TerrariumError(f"{artifact.asset} declares gates that its work leaves out ({missing}) or computes others ({extra}); make them agree.")
-    return [
-        dg.AssetCheckResult(
-            passed=gate.passed,
-            check_name=name,
-            severity=_severity(gate),
-            description=gate.detail or None,
-            metadata=dict(gate.figures),
-        )
-        for name, gate in ((name, computed[name]) for name in declared)
-    ]
+    return [_result(name, computed.get(name)) for name in declared]
+
+
+def disagreement(outcome: Outcome, gates: Sequence[str], warnings: Sequence[str]) -> str | None:
+    """How computed gates differ from declared ones, in words. A warning may be left out where there is nothing to compare."""
+    computed = {gate.name for gate in outcome.gates}
+    missing, extra = sorted(set(gates) - computed), sorted(computed - {*gates, *warnings})
+    said = [f"leaves out {', '.join(missing)}" if missing else "", f"computes {', '.join(extra)}, which is not declared" if extra else ""]
+    return " and ".join(part for part in said if part) or None
+
+
+def _result(name: str, gate: Gate | None) -> dg.AssetCheckResult:
+    if gate is None:
+        return dg.AssetCheckResult(passed=True, check_name=name, description="There was nothing to compare with.")
+    return dg.AssetCheckResult(
+        passed=gate.passed, check_name=name, severity=_severity(gate), description=gate.detail or None, metadata=dict(gate.figures)
+    )
 
 
 def _severity(gate: Gate) -> dg.AssetCheckSeverity:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+from assets.checks import disagreement
 from assets.inputs import Inputs
 from assets.step import PassThrough, Step
 from resources.artifacts import ArtifactStore
@@ -66,7 +67,10 @@ class Lineage:
         def fill(outs: Mapping[str, Path]) -> Outcome:
             job = step.build(Inputs(step, self, store, partition, outs, attempt))
             assert isinstance(job, Job)
-            return work(step, job)
+            outcome = work(step, job)
+            if said := disagreement(outcome, step.gates, step.warnings):
+                raise TerrariumError(f"The work of {step.name} {said}; make the gates of work and asset agree.")
+            return outcome
 
         if len(step.names) == 1:
             only = store.make(

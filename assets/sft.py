@@ -32,6 +32,7 @@ def teacher_trajectories(inputs: Inputs) -> Job:
     "terrarium.sft.curate:curate",
     group="sft",
     after=("teacher_trajectories", "answerable_questions", "benchmarks"),
+    gates=("trajectories_to_learn_from", "no_test_question", "split_by_question"),
     samples=("trajectories.parquet", "dropped.parquet"),
 )
 def curated_trajectories(inputs: Inputs) -> Job:

@@ -40,6 +40,7 @@ def make_stage(k: int) -> list[Step]:
         needs="gpu",
         kinds=("pytorch", "parquet"),
         outside=("recipe",),
+        warnings=("enough_survivors",),
         samples=("rollouts.parquet",),
     )
     def attempt(inputs: Inputs) -> Job | PassThrough:
@@ -85,6 +86,8 @@ def make_stage(k: int) -> list[Step]:
         after=(before, questions, "answerable_questions", "world"),
         needs="gpu",
         kinds=("pytorch", "huggingface"),
+        gates=("steps_done", "token_ids_as_sampled"),
+        warnings=("groups_have_spread", "share_at_limit"),
         outside=("recipe",),
     )
     def train(inputs: Inputs) -> Job | PassThrough:
@@ -117,6 +120,7 @@ def make_stage(k: int) -> list[Step]:
         needs="gpu",
         kinds=("pytorch", "parquet"),
         outside=("recipe",),
+        warnings=("no_worse_than_parent",),
         samples=("scores.parquet", "rollouts.parquet"),
     )
     def evaluate(inputs: Inputs) -> Job | PassThrough:

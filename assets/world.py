@@ -20,6 +20,10 @@ from terrarium.job import Job
     },
     after=("candidate_pages", "removed_sources"),
     kinds=("milvus", "sqlite"),
+    gates=("index_matches_store",),
+    # The engines' own files differ from run to run; what they hold is told by content.json.
+    volatile={"page_store": ("pages.sqlite*",), "search_index": ("milvus*",)},
+    outside=("vectors",),
 )
 def page_store_and_search_index(inputs: Inputs) -> Job:
     """Both from the candidate pages that were not removed."""
@@ -32,6 +36,7 @@ def page_store_and_search_index(inputs: Inputs) -> Job:
         embedder=profile.embedder,
         index_settings=profile.index,
         store_url=profile.store_url,
+        vectors=inputs.store.folder / "vectors.sqlite",
     )
 
 
@@ -42,6 +47,8 @@ def page_store_and_search_index(inputs: Inputs) -> Job:
     kinds=("milvus", "sqlite"),
     gates=("no_removed_page_reachable", "index_matches_store"),
     samples=("probe.parquet",),
+    # Says where store and index lie.
+    volatile={"world": ("places.json",)},
 )
 def world(inputs: Inputs) -> Job:
     """The sealed world: both tools probed for leaks, then a snapshot: one id over pages, removals, embedder, index, snippet rule and ranker."""
