@@ -15,6 +15,7 @@ from typing import Any
 
 from rich.console import Console, Group
 from rich.live import Live
+from rich.markup import escape
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
@@ -63,21 +64,21 @@ class Board:
             self._finish(name, 0.0)
 
     def say(self, text: str) -> None:
-        """One line above the board."""
+        """One line above the board, in rich's markup."""
         self._console.print(text, highlight=False)
 
     def _finish(self, name: str, seconds: float) -> None:
         if name not in self._finished:
             self._finished[name] = seconds
             if seconds >= 1.0:
-                self.say(f"[green]✓[/green] {name}  [dim]{span(seconds)}[/dim]")
+                self.say(f"[green]✓[/green] {escape(name)}  [dim]{span(seconds)}[/dim]")
 
     def _follow(self) -> None:
         while not self._stop.wait(0.5):
             self._read()
             if self._live is None and self._current and time.monotonic() - self._told >= PLAIN_EVERY_SECONDS:
                 self._told = time.monotonic()
-                self.say(self._line())
+                self.say(escape(self._line()))
         self._read()
 
     def _read(self) -> None:
