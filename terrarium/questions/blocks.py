@@ -41,8 +41,9 @@ _ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?P<body>.+)$")
 _SEPARATOR = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
 _CELL = re.compile(r"(?<!\\)\|")
 # A label is short, starts a line, and is followed by a colon; "12:30" and "http://" are none.
-_LABEL = re.compile(r"^(?:[-*+]\s+)?(?P<mark>\*\*|__)?(?P<label>[^\s:：*|#][^:：|\n]{0,48}?)\s*(?:(?P=mark)\s*[:：]|[:：]\s*(?P=mark))\s*(?P<value>\S.*)$")
-_PLAIN_LABEL = re.compile(r"^(?:[-*+]\s+)?(?P<label>[^\W\d_][^:：|\n.!?。]{0,48}?)\s*[:：](?!//)\s*(?P<value>\S.*)$")
+_LABEL = re.compile(r"^(?:[-*+]\s+)?(?P<mark>\*\*|__)?(?P<label>[^\s:：*|#][^:：|\n]{0,90}?)\s*(?:(?P=mark)\s*[:：]|[:：]\s*(?P=mark))\s*(?P<value>\S.*)$")
+_PLAIN_LABEL = re.compile(r"^(?:[-*+]\s+)?(?P<label>[^\W\d_][^:：|\n.!?。]{0,90}?)\s*[:：](?!//)\s*(?P<value>\S.*)$")
+_VERB = re.compile(r"\b(?:is|was|are|were|has|had|have|joins?|serves?|produces?|follows?|belongs?|shows?|created)\b")
 _ABBREVIATIONS = frozenset(
     "mr mrs ms dr st prof rev gen col capt lt sgt sen rep gov hon jr sr vs etc inc ltd co corp no nos vol ed eds pp approx ca cf al e.g i.e u.s u.k a.m p.m d.c mt ft est "
     "jan feb mar apr jun jul aug sep sept oct nov dec".split()
@@ -146,13 +147,17 @@ class _Reader:
             first = match.start("body") if match else len(line) - len(line.lstrip())
             body = line[first:].rstrip()
             label = _LABEL.match(body) or _PLAIN_LABEL.match(body)
-            if label:
+            if len(body.split()) >= 4 and re.search(r"[.!?。！？]$", body) and (not label or _VERB.search(label["label"])):
+                for begin, past in split_sentences(body):
+                    yield self._make("sentence", start + first + begin, start + first + past)
+            elif label:
                 yield self._make("label", start + first, start + first + len(body), label=plain(label["label"]), value=plain(label["value"]), context=self.context)
             else:
                 yield self._make("item", start + first, start + first + len(body), context=self.context)
 
     def _paragraph(self, lines: list[tuple[int, str]]) -> Iterator[Unit]:
         labels = [_LABEL.match(line.strip()) or _PLAIN_LABEL.match(line.strip()) for _, line in lines]
+        labels = [None if label and line.rstrip().endswith(".") and _VERB.search(label["label"]) else label for label, (_, line) in zip(labels, lines, strict=True)]
         short = [bool(label) and (len(line.strip()) <= 160 or bool(_LABEL.match(line.strip()))) for label, (_, line) in zip(labels, lines, strict=True)]
         run: list[tuple[int, str]] = []
         for (start, line), label, is_label in zip(lines, labels, short, strict=True):

@@ -29,6 +29,7 @@ class Relation:
     unit: str
     listed: bool
     changes: bool
+    when_dated: str
     labels: frozenset[str]
     cues: re.Pattern[str]
     after: re.Pattern[str] | None
@@ -62,6 +63,7 @@ def relations() -> dict[str, Relation]:
             unit=entry.get("unit", ""),
             listed=entry.get("list", False),
             changes=entry.get("changes", False),
+            when_dated=entry.get("when_dated", ""),
             labels=frozenset([*entry["labels"], *zh.get("labels", ())]),
             cues=_pattern([*entry["cues"], *(re.escape(label) for label in entry["labels"]), *zh.get("cues", ()), *zh.get("labels", ())]),
             after=_pattern(after) if after else None,
