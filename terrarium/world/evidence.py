@@ -12,7 +12,7 @@ from terrarium.world.words import estimate_tokens, terms, units
 # BM25 over the passages of one page (Robertson and Zaragoza 2009, k1 and b as usual).
 _K1, _B = 1.2, 0.75
 # A passage much weaker than the best one costs the reader more than it gives.
-_WEAK = 0.3
+_WEAK = 0.15
 
 
 def evidence(markdown: str, goal: str, budget: int, passage_tokens: int) -> str:

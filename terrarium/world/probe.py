@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 
@@ -38,12 +39,11 @@ _TELLING_WORDS = 8
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One page that must not be reached: its ids (with those of its copies), addresses, title, and sentences that questions rest on."""
+    """One page that must not be reached: its addresses, its title, and the sentences that questions rest on."""
 
     page_id: str
     url: str
     title: str
-    ids: frozenset[str]
     addresses: tuple[str, ...]
     sentences: tuple[str, ...] = ()
     question_id: str | None = None
@@ -75,14 +75,15 @@ class Probe:
         return sum(row.leaks > 0 for row in self.rows)
 
 
-def evidence_sentences(questions: Iterable[Question]) -> dict[str, tuple[str, ...]]:
-    """page id -> what questions were read from it, each piece once."""
-    found: dict[str, dict[str, None]] = {}
+def evidence_sentences(questions: Iterable[Question], stays: Mapping[str, str]) -> dict[str, dict[str, tuple[str, ...]]]:
+    """page id -> question id -> what the question was read from; a copy counts as the page that stays for it (`stays`)."""
+    found: dict[str, dict[str, tuple[str, ...]]] = {}
     for question in questions:
         for span in question.evidence:
             if text := " ".join(span.text.split())[:_LONGEST]:
-                found.setdefault(span.page_id, {})[text] = None
-    return {page_id: tuple(texts) for page_id, texts in found.items()}
+                by_question = found.setdefault(stays.get(span.page_id, span.page_id), {})
+                by_question[question.question_id] = tuple(dict.fromkeys((*by_question.get(question.question_id, ()), text)))
+    return found
 
 
 def probe(world: World, targets: Sequence[Target], report: Report) -> Probe:
@@ -120,11 +121,11 @@ def _searched(view: World, target: Target) -> tuple[ProbeRow, set[str]]:
     for result in view.search(queries, _HITS):
         if result.status is Status.FAILED:
             raise Outage(f"The probe could not search for {result.query[:80]!r} ({result.error}); seal the world again.")
-        if any(hit.page_id in target.ids or canonical(hit.url) in forbidden for hit in result.hits):
+        if any(hit.page_id == target.page_id or canonical(hit.url) in forbidden for hit in result.hits):
             reached.append(result.query)
         if len(result.query.split()) >= _TELLING_WORDS and result.query != target.title:
             told = _squeezed(result.query)
-            pages = (view.page(hit.page_id) for hit in result.hits if hit.page_id not in target.ids)
+            pages = (view.page(hit.page_id) for hit in result.hits if hit.page_id != target.page_id)
             repeats.update(page.page_id for page in pages if page is not None and told in _squeezed(page.markdown))
     return ProbeRow(target.page_id, target.url, target.question_id, "search", len(queries), len(reached), reached[0] if reached else ""), repeats
 
@@ -133,29 +134,7 @@ def _squeezed(text: str) -> str:
     return re.sub(r"\W+", " ", text.casefold()).strip()
 
 
-def targets_of(
-    pages: Iterable[Mapping[str, object]],
-    sentences: Mapping[str, Sequence[str]],
-    clusters: Mapping[str, frozenset[str]],
-    by_question: Mapping[str, Iterable[str]] | None = None,
-) -> list[Target]:
-    """Targets for rows of the candidate table (page_id, url, aliases, title).
-
-    `clusters` gives the ids of all copies of a page. Without `by_question` each row is one target; with it, each pair of a
-    question and a page hidden from it.
-    """
-    made: dict[str, Target] = {}
-    for row in pages:
-        page_id, url = str(row["page_id"]), str(row["url"])
-        aliases: Iterable[object] = row["aliases"] or ()  # type: ignore[assignment]
-        addresses = tuple(dict.fromkeys(address for name in (url, *map(str, aliases)) if (address := canonical(name))))
-        made[page_id] = Target(
-            page_id, url, str(row["title"]), clusters.get(page_id, frozenset((page_id,))), addresses, tuple(sentences.get(page_id, ()))
-        )
-    if by_question is None:
-        return list(made.values())
-    return [
-        Target(target.page_id, target.url, target.title, target.ids, target.addresses, target.sentences, question)
-        for question, ids in sorted(by_question.items())
-        for target in (made[page_id] for page_id in sorted(ids) if page_id in made)
-    ]
+def addresses_of(row: Mapping[str, Any], more: Iterable[str] = ()) -> tuple[str, ...]:
+    """The canonical addresses of a row of the candidate table, and `more` of them."""
+    known = (canonical(name) for name in (row["url"], *(row["aliases"] or ())))
+    return tuple(dict.fromkeys([*(address for address in known if address), *more]))

@@ -18,7 +18,7 @@ from terrarium.world.build import Content, agreement
 from terrarium.world.embed import EmbedderSettings, open_embedder
 from terrarium.world.index import SearchIndex
 from terrarium.world.loading import Plan, Removals, plan, read_removals
-from terrarium.world.probe import PROBE_SCHEMA, Probe, Target, evidence_sentences, probe, targets_of
+from terrarium.world.probe import PROBE_SCHEMA, Probe, Target, addresses_of, evidence_sentences, probe
 from terrarium.world.snapshot import HIDDEN, PLACES, WORLD, Places, WorldFile, snapshot_id, write_json
 from terrarium.world.store import PageStore
 from terrarium.world.tools import ToolSettings
@@ -85,7 +85,7 @@ def seal(job: SealJob, report: Report) -> Outcome:
     )
     write_json(job.out / PLACES, Places.of(job.store, job.index, job.out))
     write_json(job.out / WORLD, identity)
-    targets = _targets(job, removals, loading, hidden, questions)
+    targets = _targets(job, loading, hidden, questions)
     with open_world(job.out, report.say) as world:
         found = probe(world, targets, report)
     write_rows(job.out / "probe.parquet", (asdict(row) for row in found.rows), PROBE_SCHEMA)
@@ -145,15 +145,24 @@ def _matches(job: SealJob, identity: WorldFile, report: Report) -> Gate:
         return gate
 
 
-def _targets(job: SealJob, removals: Removals, loading: Plan, hidden: Mapping[str, frozenset[str]], questions: list[Question]) -> list[Target]:
-    sentences = evidence_sentences(questions)
-    per_question: dict[str, frozenset[str]] = dict(hidden)
-    wanted = loading.removed | {page for pages in per_question.values() for page in pages}
-    rows = _rows(job.pages / "pages.parquet", wanted)
-    targets = targets_of((row for row in rows if row["page_id"] in loading.removed), sentences, {})
-    return targets + targets_of(rows, sentences, {}, per_question)
+def _targets(job: SealJob, loading: Plan, hidden: Mapping[str, frozenset[str]], questions: list[Question]) -> list[Target]:
+    """Pages removed for everybody, by all that was read from them; then each page hidden from a question, by what that question was read from."""
+    sentences = evidence_sentences(questions, loading.stays)
+    wanted = loading.removed.union(*hidden.values())
+    rows = {row["page_id"]: row for row in _rows(job.pages / "pages.parquet", wanted)}
+    targets = []
+    for page_id in sorted(loading.removed & rows.keys()):
+        row = rows[page_id]
+        texts = tuple(dict.fromkeys(text for said in sentences.get(page_id, {}).values() for text in said))
+        targets.append(Target(page_id, row["url"], row["title"], addresses_of(row), texts))
+    for question, pages in sorted(hidden.items()):
+        for page_id in sorted(pages):
+            row = rows[page_id]
+            texts = sentences.get(page_id, {}).get(question, ())
+            targets.append(Target(page_id, row["url"], row["title"], addresses_of(row, loading.pages[page_id]), texts, question))
+    return targets
 
 
-def _rows(pages: Path, wanted: frozenset[str] | set[str]) -> list[dict[str, Any]]:
+def _rows(pages: Path, wanted: frozenset[str]) -> list[dict[str, Any]]:
     columns = ["page_id", "url", "aliases", "title"]
     return [row for batch in batches(pages, columns=columns, size=8192) for row in batch if row["page_id"] in wanted]

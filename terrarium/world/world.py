@@ -141,7 +141,7 @@ class World:
         return self._engines.cache.get((self._hidden, *call), work)
 
     def _search(self, query: str, k: int) -> SearchResult:
-        asked = " ".join(query.split())[:_LONGEST_QUERY]
+        asked = " ".join(_readable(query).split())[:_LONGEST_QUERY]
         if not asked:
             return SearchResult(query, Status.NOTHING_FOUND, error="the query is empty")
         try:
@@ -178,7 +178,7 @@ class World:
         return VisitResult(url, Status.FOUND, page.page_id, page.title, said, about)
 
     def _page_id(self, url: str) -> str | None:
-        address = url.strip().strip("<>\"'`").strip()
+        address = _readable(url).strip().strip("<>\"'`").strip()
         known = canonical(address) or canonical(f"https://{address}")
         page_id = self._engines.store.find(known) if known else None
         return None if page_id in self._hidden else page_id
@@ -209,6 +209,11 @@ class Cache:
                 if len(self._kept) > self._size:
                     self._kept.popitem(last=False)
         return result
+
+
+def _readable(text: str) -> str:
+    """Without what no database or tokenizer takes: NUL and lone surrogates, which models do write."""
+    return text.encode("utf-8", "ignore").decode().replace("\x00", " ")
 
 
 def _said(error: Exception) -> str:
