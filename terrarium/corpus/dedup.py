@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
@@ -39,11 +39,11 @@ _NOISE = re.compile(
 _MULTIPLIERS = np.array([pow(0x9E3779B97F4A7C15, power, 1 << 64) for power in range(SHINGLE)], dtype=np.uint64)
 
 
-def near_duplicates(texts: list[str]) -> list[int]:
+def near_duplicates(texts: list[str], progress: Callable[[int], None] | None = None) -> list[int]:
     """For each text the position of the one that stays: itself, or the earliest kept text it is a copy of.
 
     Every member of a cluster is a copy of its first text itself (chains do not drift). Callers that want the oldest page to
-    stay put it first.
+    stay put it first. `progress` is told how many are done.
     """
     from datasketch import MinHash, MinHashLSH
 
@@ -54,6 +54,8 @@ def near_duplicates(texts: list[str]) -> list[int]:
     kept: dict[int, NDArray[np.uint64]] = {}
     stays: list[int] = []
     for position, text in enumerate(texts):
+        if progress is not None and position % 100 == 0:
+            progress(position)
         tokens = _tokens(text)
         same = _hash64("\x1f".join(tokens))
         if same in first_with:

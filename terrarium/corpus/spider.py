@@ -113,7 +113,7 @@ class PageSpider(scrapy.Spider):
 
     def failed(self, failure: Failure) -> Iterator[Request] | None:
         request: Request = failure.request  # type: ignore[attr-defined]
-        reason, detail = reason_of(failure.value)
+        reason, detail = reason_of(failure.value or RuntimeError("no reason given"))
         if reason in ("no_answer", "unreachable", "site_given_up") and request.url.startswith("https://") and not request.meta.get("plain"):
             # Canonical addresses are https; the site behind may speak plain HTTP only.
             return iter([request.replace(url="http://" + request.url.removeprefix("https://"), meta={**_own_meta(request), "plain": True})])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from lxml.html import HtmlElement
 
@@ -13,7 +13,7 @@ _SKIPPED = frozenset(("script", "style", "noscript", "template", "svg", "button"
 _INFOBOX = re.compile(
     r"(?:^|[\s_-])(?:infobox|vcard|fact-?(?:box|sheet|s)?|key-?facts|data-?sheet|at-a-glance|summary-box|profile-table)(?:$|[\s_-])", re.IGNORECASE
 )
-_MAX_SPAN = 50
+MAX_SPAN = 50
 _MAX_CELLS = 200_000
 
 
@@ -64,30 +64,38 @@ def is_data_table(table: HtmlElement) -> bool:
 
 
 def table_rows(table: HtmlElement) -> list[list[str]]:
-    """The cells of a table as a rectangle; a cell that spans several places is repeated in each, as a reader would read it."""
-    rows: list[list[str]] = []
+    """The cells of a table as a rectangle of texts."""
+    return spread([[(cell_text(cell), _span(cell, "colspan"), _span(cell, "rowspan")) for cell in row] for row in _cell_rows(table)])
+
+
+def _cell_rows(table: HtmlElement) -> list[list[HtmlElement]]:
+    rows = [[cell for cell in row if cell.tag in ("td", "th")] for row in table.iter("tr")]
+    return [row for row in rows if row]
+
+
+def spread(rows: Sequence[Sequence[tuple[str, int, int]]]) -> list[list[str]]:
+    """Cells (text, columns, rows spanned) as a rectangle; a cell that spans several places is repeated in each, as a reader would read it."""
+    done: list[list[str]] = []
     pending: dict[int, tuple[int, str]] = {}
-    width = 0
-    for element in table.iter("tr"):
+    for cells in rows:
         row: list[str] = []
-        for cell in element:
-            if cell.tag not in ("td", "th"):
-                continue
+        for text, across, down in cells:
             _fill(row, pending)
-            text = cell_text(cell)
-            across, down = _span(cell, "colspan"), _span(cell, "rowspan")
-            for _ in range(across):
+            for _ in range(min(across, MAX_SPAN)):
                 if down > 1:
-                    pending[len(row)] = (down - 1, text)
+                    pending[len(row)] = (min(down, MAX_SPAN) - 1, text)
                 row.append(text)
         _fill(row, pending, end=True)
-        if any(row):
-            rows.append(row)
-            width = max(width, len(row))
-    return [row + [""] * (width - len(row)) for row in rows]
+        # A row that only opens a group ("1927/28", with the films in the rows below) says nothing the next rows do not say.
+        opens_group = len(cells) == 1 and cells[0][2] > 1 and len(rows) > 1 and max(map(len, rows)) > 1
+        if any(row) and not opens_group:
+            done.append(row)
+    width = max(map(len, done), default=0)
+    return [row + [""] * (width - len(row)) for row in done]
 
 
 def _fill(row: list[str], pending: dict[int, tuple[int, str]], end: bool = False) -> None:
+    """Put in the cells that reach down from earlier rows."""
     while len(row) in pending or (end and any(place > len(row) for place in pending)):
         left, text = pending.get(len(row), (0, ""))
         if left > 1:
@@ -99,16 +107,20 @@ def _fill(row: list[str], pending: dict[int, tuple[int, str]], end: bool = False
 
 def _span(cell: HtmlElement, name: str) -> int:
     value = (cell.get(name) or "1").strip()
-    return min(max(int(value), 1), _MAX_SPAN) if value.isascii() and value.isdigit() else 1
+    return min(max(int(value), 1), MAX_SPAN) if value.isascii() and value.isdigit() else 1
 
 
 def table_markdown(table: HtmlElement, title: str = "") -> str:
-    """A table as Markdown. Rows of label and value (an infobox) get the caption, or `title`, as their heading row."""
-    rows = table_rows(table)
+    """An HTML table as Markdown; see `rows_markdown`."""
+    caption = next((cell_text(found) for found in table.iter("caption")), "")
+    shapes = [[str(cell.tag) for cell in row] for row in _cell_rows(table)]
+    return rows_markdown(table_rows(table), caption, title, pairs=_is_pairs(shapes, is_infobox(table)))
+
+
+def rows_markdown(rows: list[list[str]], caption: str, title: str, pairs: bool) -> str:
+    """A rectangle of cells as Markdown. Rows of label and value (`pairs`) get the caption, or `title`, as their heading row."""
     if not rows:
         return ""
-    caption = next((cell_text(found) for found in table.iter("caption")), "")
-    pairs = _is_pairs(table)
     if pairs:
         facts = [row if len(set(row)) > 1 else [row[0], ""] for row in rows]
         heading = caption or title
@@ -119,15 +131,13 @@ def table_markdown(table: HtmlElement, title: str = "") -> str:
     return f"{caption}\n\n{body}" if caption and caption not in rows[0] else body
 
 
-def _is_pairs(table: HtmlElement) -> bool:
+def _is_pairs(shapes: list[list[str]], named: bool) -> bool:
     """Most rows are one heading cell and one value; the first is no row of column headings."""
-    shapes = [[cell.tag for cell in row if cell.tag in ("td", "th")] for row in table.iter("tr")]
-    shapes = [shape for shape in shapes if shape]
-    if not shapes or max(len(shape) for shape in shapes) > 2:
+    if not shapes or max(map(len, shapes)) > 2:
         return False
     paired = sum(shape == ["th", "td"] for shape in shapes)
     two_cells = sum(len(shape) == 2 for shape in shapes)
-    return (paired > 0 and paired * 2 >= two_cells and shapes[0] != ["th", "th"]) or (is_infobox(table) and two_cells > 0)
+    return (paired > 0 and paired * 2 >= two_cells and shapes[0] != ["th", "th"]) or (named and two_cells > 0)
 
 
 def markdown_table(rows: list[list[str]]) -> str:
@@ -138,7 +148,8 @@ def markdown_table(rows: list[list[str]]) -> str:
 
 def definition_pairs(listing: HtmlElement) -> Iterator[tuple[str, str]]:
     """Label and value of a `<dl>`, also when pairs are wrapped in `<div>`; several values of one label are joined."""
-    label, values = "", []
+    label = ""
+    values: list[str] = []
     for element in listing.iter("dt", "dd"):
         if element.tag == "dt":
             if label and values:
