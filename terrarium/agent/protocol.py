@@ -172,7 +172,7 @@ def _read_call(body: str) -> ToolCall | str:
         return f"There is no such tool; the tools are {' and '.join(TOOLS)}."
     if not isinstance(arguments, dict):
         return 'The call has no "arguments".'
-    return _read_arguments(name, {_ALIASES.get(key, key): argument for key, argument in arguments.items()})
+    return _read_arguments(name, {_ALIASES.get(str(key), str(key)): argument for key, argument in arguments.items()})
 
 
 def _read_arguments(name: str, arguments: dict[str, Any]) -> ToolCall | str:

@@ -140,7 +140,7 @@ def _locate(source: ModelSource) -> tuple[str, str | None, str, str]:
         if not (folder / source.file).is_file():
             raise TerrariumError(f"The package {source.package} has no file {source.file}; check the model section of the profile.")
         metadata = importlib.metadata.metadata(source.package.replace("_", "-"))
-        return str(folder), source.file, f"{metadata['Name']} {metadata['Version']}", source.licence or metadata.get("License") or "unknown"
+        return str(folder), source.file, f"{metadata['Name']} {metadata['Version']}", source.licence or metadata["License"] or "unknown"
     if source.kind == "folder":
         assert source.folder is not None
         if not source.folder.is_dir():
@@ -173,6 +173,8 @@ def _prepare_tokenizer(tokenizer: Any) -> None:
     tokenizer.bos_token = START
     tokenizer.chat_template = CHAT_TEMPLATE
     tokenizer.padding_side = "right"
+    # Made for WordPiece; on byte-pair tokens it eats spaces before punctuation.
+    tokenizer.clean_up_tokenization_spaces = False
 
 
 def _save(model: Any, tokenizer: Any, folder: Path) -> None:

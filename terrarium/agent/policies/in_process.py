@@ -257,7 +257,8 @@ def _load(folder: Path, precision: Precision) -> Any:
     dtype = torch.bfloat16 if precision == "bfloat16" or (precision == "auto" and fast_bfloat16) else torch.float32
     logging.disable_progress_bar()
     try:
-        model = AutoModelForCausalLM.from_pretrained(str(folder), dtype=dtype, attn_implementation="rows").to(device).eval()
+        model: Any = AutoModelForCausalLM.from_pretrained(str(folder), dtype=dtype, attn_implementation="rows")
+        model = model.to(device).eval()
     except (OSError, ValueError) as error:
         raise TerrariumError(f"The model folder {folder} cannot be loaded ({error}); make its step again.") from error
     finally:
