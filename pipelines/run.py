@@ -29,12 +29,10 @@ if TYPE_CHECKING:
 
     from assets.lineage import Lineage
     from assets.step import Step
-    from pipelines.board import Board
     from pipelines.plan import Segment
     from resources.artifacts import ArtifactStore
     from resources.profiles import Profile
 
-TAG = "terrarium/command"
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -123,7 +121,8 @@ def _run(options: argparse.Namespace, console: Console, state: Path) -> int:
     import dagster as dg
 
     from assets.graph import graph
-    from pipelines.board import Board
+    from pipelines.board import Board, label
+    from pipelines.launching import bury_the_dead, materialise
     from pipelines.memory import PeakMemory
     from pipelines.plan import choose, segments, to_do
     from pipelines.sensors import register_first_round
@@ -132,7 +131,7 @@ def _run(options: argparse.Namespace, console: Console, state: Path) -> int:
 
     lineage, store = graph(profile), ArtifactStore()
     with dg.DagsterInstance.get() as instance:
-        _bury_the_dead(instance)
+        bury_the_dead(instance)
         register_first_round(instance)
         rounds = sorted(instance.get_dynamic_partitions("rounds"))
         chosen = choose(lineage, options.start, options.until)
@@ -154,7 +153,8 @@ def _run(options: argparse.Namespace, console: Console, state: Path) -> int:
                 if not steps:
                     continue
                 job = job or _job(profile)
-                _materialise(job, segment, steps, instance, bool(fresh), board)
+                materialise(job, segment, steps, instance, bool(fresh))
+                board.done([label(step.title, segment.partition) for step in steps])
                 worked += len(steps)
         progress.unlink(missing_ok=True)
         show(console, lineage, store, rounds, recipes, time.monotonic() - started, memory.stop(), worked)
@@ -175,66 +175,6 @@ def _job(profile: Profile) -> dg.JobDefinition:
     from pipelines.definitions import build_definitions
 
     return build_definitions(profile).resolve_implicit_global_asset_job_def()
-
-
-def _materialise(job: dg.JobDefinition, segment: Segment, steps: Sequence[Step], instance: dg.DagsterInstance, fresh: bool, board: Board) -> None:
-    """One run of Dagster, in this process.
-
-    Raises:
-        TerrariumError: a step failed; says which and why.
-    """
-    import dagster as dg
-
-    from pipelines.board import label
-
-    keys = [key for step in steps for key in step.keys]
-    config = {"ops": {step.op: {"config": {"fresh": True}} for step in steps}} if fresh else {}
-    result = job.execute_in_process(
-        run_config=config,
-        instance=instance,
-        partition_key=segment.partition,
-        asset_selection=keys,
-        raise_on_error=False,
-        tags={TAG: "run", "terrarium/profile": os.environ["TERRARIUM_PROFILE"]},
-    )
-    board.done([label(step.title, segment.partition) for step in steps])
-    if result.success:
-        return
-    failed = [event for event in result.all_events if event.is_step_failure]
-    if not failed:
-        canceled = any(event.event_type_value == "PIPELINE_CANCELED" for event in result.all_events)
-        if canceled:
-            raise KeyboardInterrupt
-        failure = next((event for event in result.all_events if event.is_job_failure), None)
-        raise TerrariumError(f"The run {result.run_id} failed ({failure.message if failure else 'no reason given'}); look at it with `make ui`.")
-    event = failed[0]
-    data = event.step_failure_data
-    step = next((step for step in steps if step.op == event.step_key), None)
-    name = label(step.title, segment.partition) if step else str(event.step_key)
-    if data.user_failure_data and data.user_failure_data.description:
-        reason = data.user_failure_data.description
-        log = data.user_failure_data.metadata.get("log")
-        where = f" Its log: {log.value}" if isinstance(log, dg.MetadataValue) else ""
-    else:
-        error = data.error
-        while error is not None and error.cause is not None:
-            error = error.cause
-        reason = (error.message if error else str(event.message)).strip().splitlines()[0]
-        where = f" Look at run {result.run_id} with `make ui`."
-    raise TerrariumError(f"{name} failed: {reason}{where}")
-
-
-def _bury_the_dead(instance: dg.DagsterInstance) -> None:
-    """Runs of such a command that was killed: mark them failed and free their pool slots, which no daemon may be there to do.
-
-    Called while holding the lock of `_alone`, so none of them can be alive.
-    """
-    import dagster as dg
-
-    unfinished = [dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.CANCELING, dg.DagsterRunStatus.NOT_STARTED]
-    for run in instance.get_runs(filters=dg.RunsFilter(tags={TAG: "run"}, statuses=unfinished)):
-        instance.report_run_failed(run, "The process of this run was killed; start the command again, it goes on from what was finished.")
-        instance.event_log_storage.free_concurrency_slots_for_run(run.run_id)
 
 
 def _tell_plan(console: Console, todo: Sequence[Segment], lineage: Lineage, store: ArtifactStore, instance: dg.DagsterInstance, fresh: bool) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,9 @@ class AddJob(Job):
 
 def add(job: AddJob, report: Report) -> Outcome:
     CALLS.append(str(job.out))
+    if seconds := float(os.environ.get("SLOW_SECONDS") or 0):
+        (Path(os.environ["TERRARIUM_STATE"]) / f"slow-{os.getpid()}.pid").write_text(str(os.getpid()))
+        time.sleep(seconds)
     numbers = [json.loads((folder / "number.json").read_text()) for folder in job.folders]
     if job.own < 0:
         raise TerrariumError(f"The number {job.own} is negative; give another.")
@@ -88,10 +93,10 @@ def here(step: Step, job: Job) -> Outcome:
     return add(job, SilentReport())  # type: ignore[arg-type]
 
 
-def definitions(lineage: Lineage, root: Path) -> dg.Definitions:
+def definitions(lineage: Lineage, root: Path, process: ChildProcess | None = None) -> dg.Definitions:
     partitions = {"recipe": dg.StaticPartitionsDefinition(["x", "yy"]), "round": dg.DynamicPartitionsDefinition(name="rounds")}
     return dg.Definitions(
         assets=[asset_of(one, lineage, partitions, one.needs, None) for one in lineage.steps],  # type: ignore[arg-type]
-        resources={"store": ArtifactStore(root=str(root)), "process": HereProcess(), "web": PracticeWeb()},
+        resources={"store": ArtifactStore(root=str(root)), "process": process or HereProcess(), "web": PracticeWeb()},
         executor=dg.in_process_executor,
     )
