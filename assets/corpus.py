@@ -29,6 +29,7 @@ def seed_pages(inputs: Inputs) -> Job:
     """Pages of the seed corpora (Wikipedia dumps, news, JSONL, sites, lists of URLs) and of the round's frontier."""
     profile = inputs.profile
     sources = [local_file(source, inputs) for source in profile.seeds]
+    from_web(inputs)
     return inputs.job(
         sources=sources, frontier=frontier_of(inputs.store.folder, inputs.round), round=inputs.round, web=profile.web, limits=profile.limits
     )
@@ -48,6 +49,7 @@ def search_hits(inputs: Inputs) -> Job:
 
     `not_asked` where a profile has no web search.
     """
+    from_web(inputs)
     return inputs.job(questions=inputs.folder("extracted_questions"), web=inputs.profile.web, search=inputs.profile.search)
 
 
@@ -63,6 +65,7 @@ def search_hits(inputs: Inputs) -> Job:
 )
 def crawled_pages(inputs: Inputs) -> Job:
     """The pages behind the hits of the questions that passed: fetched, turned into Markdown, cleaned; vanished pages as tombstones."""
+    from_web(inputs)
     return inputs.job(
         hits=inputs.folder("search_hits"),
         questions=inputs.folder("screened_questions"),
@@ -81,6 +84,12 @@ def crawled_pages(inputs: Inputs) -> Job:
 def candidate_pages(inputs: Inputs) -> Job:
     """Every page of all rounds once: canonical URL with aliases, latest version, content hash, near-duplicate cluster; not yet sealed."""
     return inputs.job(pages=inputs.folders("seed_pages") + inputs.folders("crawled_pages"), settings=inputs.profile.candidates)
+
+
+def from_web(inputs: Inputs) -> None:
+    """A web that the profile brings is part of the fingerprint, by what it says of itself rather than by its port."""
+    if (serve := inputs.profile.serve) is not None:
+        inputs.also(web=serve.identity or list(serve.command))
 
 
 def local_file(source: SeedSource, inputs: Inputs) -> SeedSource:

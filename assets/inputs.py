@@ -60,6 +60,7 @@ class Inputs:
         self.store = store
         self.parents: list[Artifact] = []
         self._lineage = lineage
+        self._facts: dict[str, Any] = {}
         self._outs = dict(outs) if outs else {name: Path("out") / name for name in step.names}
         self._tokens: dict[str, str] = {str(path): f"<{name}>" for name, path in self._outs.items()}
 
@@ -140,6 +141,10 @@ class Inputs:
         self._tokens[str(absolute)] = checksum(self.store.folder, absolute)
         return absolute
 
+    def also(self, **facts: Any) -> None:
+        """Facts that results depend on though the job does not name them; they become part of the fingerprint."""
+        self._facts.update(facts)
+
     def _declared(self, name: str) -> Step:
         if name not in self.step.after:
             raise TerrariumError(f"{self.step.name} reads {name} without declaring it; name it in the `after` of that asset.")
@@ -176,7 +181,7 @@ class Inputs:
                 holder = holder.get(key) if isinstance(holder, dict) else None
             if isinstance(holder, dict):
                 holder.pop(last, None)
-        return self._replaced(config)
+        return self._replaced({**config, **({"also": self._facts} if self._facts else {})})
 
     def _replaced(self, value: Any) -> Any:
         if isinstance(value, dict):
