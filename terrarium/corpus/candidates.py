@@ -23,7 +23,7 @@ class MergeSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     near_duplicates: bool = True
-    domains_shown: int = Field(40, ge=0)
+    domains_shown: int = Field(default=40, ge=0)
 
 
 class MergeJob(Job):
@@ -67,7 +67,7 @@ def merge(job: MergeJob, report: Report) -> Outcome:
         "origins": dict(sorted(Counter(page.origin for page in pages).items())),
         "licences": dict(sorted(Counter(page.licence or "not stated" for page in pages).items())),
     }
-    counts = {"pages": len(pages), "versions": versions, "copies": copies, "distinct": len(pages) - copies, "domains": len(domains)}
+    counts: dict[str, float] = {"pages": len(pages), "versions": versions, "copies": copies, "distinct": len(pages) - copies, "domains": len(domains)}
     return Outcome(counts=counts, drops=dict(Counter(drop.reason for drop in drops)), notes=notes)
 
 

@@ -61,7 +61,7 @@ def crawl(job: CrawlJob, report: Report) -> Outcome:
         reasons[drop.reason] = reasons.get(drop.reason, 0) + 1
     sites = {site_of(page.url) for page in kept}
     size = sum(found.bytes for found in fetched)
-    counts = {"pages": len(kept), "asked": len(urls), "sites": len(sites)}
+    counts: dict[str, float] = {"pages": len(kept), "asked": len(urls), "sites": len(sites)}
     return Outcome(counts=counts, drops=reasons, costs={"pages_fetched": len(fetched), "bytes": size}, notes={"round": job.round})
 
 

@@ -30,7 +30,13 @@ _BOILERPLATE_TAGS = frozenset(("nav", "footer", "form", "header", "dialog", "men
 _BOILERPLATE = re.compile(
     r"(?:^|[\s_-])(?:nav|navbar|navbox|menu|footer|sidebar|breadcrumbs?|cookie|consent|comments?|related|share|social|advert|toc)(?:$|[\s_-])", re.I
 )
-_OUTLINE = "descendant::main | descendant::article | descendant::*[@role='main'] | descendant::*[@id='mw-content-text' or @id='content']"
+_OUTLINE = (
+    "descendant::main | descendant::article | descendant::*[@role='main'] | descendant::*[@id='mw-content-text' or @id='content' or @id='main'] | "
+    + " | ".join(
+        f"descendant::div[contains(concat(' ', normalize-space(@class), ' '), ' {name} ')]"
+        for name in ("content", "main-content", "page-content", "article", "article-body", "post", "post-content", "entry-content")
+    )
+)
 
 
 def page_from_html(html: bytes, url: str, content_type: str | None = None) -> Page:

@@ -34,6 +34,7 @@ _DATE_NAMES = frozenset(
 )
 _ISO = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
 _SITE_SPLIT = re.compile(r"\s+[|·•»–—-]\s+|\s*[|｜_]\s*")
+_CREATIVE_COMMONS = re.compile(r"\bCC[ -](?:BY|0)(?:-(?:SA|NC|ND))*(?:\s\d\.\d)?\b")
 _SPACE = re.compile(r"\s+")
 
 
@@ -143,8 +144,14 @@ def _canonical(tree: HtmlElement, url: str) -> str | None:
 
 
 def _licence(tree: HtmlElement) -> str | None:
+    """A link marked as the licence, or a Creative Commons licence named in the page's closing lines."""
     for element in tree.iter("link", "a"):
         if "license" in (element.get("rel") or "").lower().split() and element.get("href"):
             name = _SPACE.sub(" ", element.get("title") or element.text_content() or "").strip()
             return name if 0 < len(name) <= 80 else element.get("href")
-    return None
+    for footer in tree.iter("footer"):
+        found = _CREATIVE_COMMONS.search(footer.text_content())
+        if found:
+            return _SPACE.sub(" ", found[0])
+    found = _CREATIVE_COMMONS.search(tree.text_content()[-600:])
+    return _SPACE.sub(" ", found[0]) if found else None

@@ -39,8 +39,8 @@ class SeedSource(BaseModel):
     name: str = ""
     licence: str | None = None
     language: str | None = None
-    limit: int | None = Field(None, ge=1, description="pages taken from this source, in its order")
-    site: str = Field("https://folder.invalid", description="address that stands for the root of an html_folder")
+    limit: int | None = Field(default=None, ge=1, description="pages taken from this source, in its order")
+    site: str = Field(default="https://folder.invalid", description="address that stands for the root of an html_folder")
 
 
 class GatherJob(Job):
@@ -211,5 +211,5 @@ def _write(job: GatherJob, journals: Path, fetched: list[Fetched]) -> Outcome:
     reasons: dict[str, int] = {}
     for drop in drops:
         reasons[drop.reason] = reasons.get(drop.reason, 0) + 1
-    counts = {"pages": count, "redirects": sum(len(urls) for urls in aliases.values()), "fetched": len(fetched), "sources": len(job.sources)}
+    counts: dict[str, float] = {"pages": count, "redirects": sum(len(urls) for urls in aliases.values()), "fetched": len(fetched), "sources": len(job.sources)}
     return Outcome(counts=counts, drops=reasons, costs={"pages_fetched": len(fetched), "bytes": bytes_read}, notes={"round": job.round})

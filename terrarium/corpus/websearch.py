@@ -45,12 +45,12 @@ class SearchSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    endpoint: str = Field("https://google.serper.dev/search", pattern=r"^https?://")
+    endpoint: str = Field(default="https://google.serper.dev/search", pattern=r"^https?://")
     key_env: str | None = "SERPER_API_KEY"
-    results: int = Field(10, ge=1, le=100, description="results a question; about 100 at scale")
-    timeout_seconds: float = Field(20.0, gt=0)
-    retries: int = Field(3, ge=0, le=10)
-    concurrency: int = Field(4, ge=1, le=64)
+    results: int = Field(default=10, ge=1, le=100, description="results a question; about 100 at scale")
+    timeout_seconds: float = Field(default=20.0, gt=0)
+    retries: int = Field(default=3, ge=0, le=10)
+    concurrency: int = Field(default=4, ge=1, le=64)
 
 
 @dataclass(frozen=True, slots=True)
