@@ -40,6 +40,8 @@ def seed_pages(inputs: Inputs) -> Job:
     group="corpus",
     per="round",
     after=("extracted_questions",),
+    warnings=("search_answered",),
+    unfinished=("failed",),
     samples=("hits.parquet",),
     outside=("web",),
     web=True,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from assets.checks import disagreement
@@ -41,7 +41,7 @@ class Lineage:
             made = [store.current(name, partition) for name in step.names]
             if isinstance(built, PassThrough):
                 return all(artifact.path == built.parent.path and artifact.passed_through == built.why for artifact in made)
-            if any(artifact.passed_through for artifact in made):
+            if any(artifact.passed_through for artifact in made) or _unfinished(step, made):
                 return False
             asset = step.names if len(step.names) > 1 else step.name
             return store.is_up_to_date(asset, partition, inputs.parents, inputs.config_of(built), step.code_version)
@@ -62,6 +62,7 @@ class Lineage:
             return {name: store.pass_through(name, partition, built.parent, built.why) for name in step.names}
         config = inputs.config_of(built)
         asset = step.names if len(step.names) > 1 else step.name
+        fresh = fresh or self._left_undecided(step, partition, store)
         attempt = store.attempt(asset, partition, inputs.parents, config, step.code_version, fresh=fresh)
 
         def fill(outs: Mapping[str, Path]) -> Outcome:
@@ -87,3 +88,16 @@ class Lineage:
         return store.make_together(
             step.names, partition, inputs.parents, config, step.code_version, fill, attempt=attempt, volatile=dict(step.volatile)
         )
+
+    @staticmethod
+    def _left_undecided(step: Step, partition: str | None, store: ArtifactStore) -> bool:
+        try:
+            held = [store.current_or_none(name, partition) for name in step.names]
+        except TerrariumError:
+            return False
+        return _unfinished(step, [artifact for artifact in held if artifact is not None])
+
+
+def _unfinished(step: Step, made: Sequence[Artifact]) -> bool:
+    """Whether an outage left rows undecided, so that the same inputs may give more the next time."""
+    return any(artifact.manifest.counts.get(name) for artifact in made for name in step.unfinished)

@@ -15,6 +15,7 @@ from terrarium.job import Job
     group="questions",
     per="round",
     after=("seed_pages",),
+    gates=("one_split_a_question",),
     samples=("questions.parquet", "dropped.parquet"),
 )
 def extracted_questions(inputs: Inputs) -> Job:
@@ -65,6 +66,8 @@ def removed_sources(inputs: Inputs) -> Job:
     "terrarium.questions.support:answerable",
     group="questions",
     after=("screened_questions", "candidate_pages", "world"),
+    gates=("no_source_in_two_splits", "no_fact_in_two_splits", "sft_and_rl_share_no_fact"),
+    unfinished=("undecided",),
     samples=("questions.parquet", "dropped.parquet", "undecided.parquet"),
 )
 def answerable_questions(inputs: Inputs) -> Job:

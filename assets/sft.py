@@ -63,6 +63,8 @@ def base_model(inputs: Inputs) -> Job:
     after=("base_model", "curated_trajectories"),
     needs="gpu",
     kinds=("pytorch", "huggingface"),
+    gates=("token_audit",),
+    warnings=("validation_loss_fell",),
 )
 def sft_checkpoint(inputs: Inputs) -> Job:
     """The cold start: supervised fine-tuning of the base model, with the loss on the assistant's turns alone."""

@@ -31,7 +31,11 @@ class PassThrough:
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One step of the lineage; it makes one asset, or several that only make sense together."""
+    """One step of the lineage; it makes one asset, or several that only make sense together.
+
+    `unfinished` are counts of rows that an outage left undecided: while one is not 0 the step is not up to date, and the next run
+    tries again. `outside` are fields of the job (dotted) that change no result and are no part of the fingerprint.
+    """
 
     names: tuple[str, ...]
     group: str
@@ -44,6 +48,7 @@ class Step:
     kinds: frozenset[str] = frozenset()
     gates: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    unfinished: tuple[str, ...] = ()
     samples: tuple[str, ...] = ()
     pictures: tuple[str, ...] = ()
     volatile: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -30,6 +30,7 @@ class AddJob(Job):
     folders: list[Path] = []
     place: str = ""
     good: bool = True
+    undecided: int = 0
 
 
 def add(job: AddJob, report: Report) -> Outcome:
@@ -41,7 +42,9 @@ def add(job: AddJob, report: Report) -> Outcome:
     if job.own < 0:
         raise TerrariumError(f"The number {job.own} is negative; give another.")
     (job.out / "number.json").write_text(json.dumps(job.own + sum(numbers)))
-    return Outcome(counts={"number": job.own + sum(numbers)}, gates=[Gate(name="good", passed=job.good, detail="as it was told")])
+    return Outcome(
+        counts={"number": job.own + sum(numbers), "undecided": job.undecided}, gates=[Gate(name="good", passed=job.good, detail="as it was told")]
+    )
 
 
 class HereProcess(ChildProcess):
@@ -58,15 +61,15 @@ class HereProcess(ChildProcess):
             raise dg.Failure(str(error), allow_retries=False) from error
 
 
-def small(first: int = 1, place: str = "", passing: bool = False, good: bool = True, read_undeclared: bool = False) -> list[Step]:
+def small(first: int = 1, place: str = "", passing: bool = False, good: bool = True, read_undeclared: bool = False, undecided: int = 0) -> list[Step]:
     """a (unpartitioned) -> b (by recipe) -> c (by recipe, may pass b through) -> d (unpartitioned, all recipes)."""
     work = f"{__name__}:add"
 
-    @step(work, group="one", outside=("place",), gates=("good",))
+    @step(work, group="one", outside=("place", "undecided"), gates=("good",), unfinished=("undecided",))
     def a(inputs: Any) -> Job:
         """The first
         number."""
-        return inputs.job(own=first, place=place, good=good)
+        return inputs.job(own=first, place=place, good=good, undecided=undecided)
 
     @step(work, group="two", after=("a",), per="recipe", gates=("good",))
     def b(inputs: Any) -> Job:

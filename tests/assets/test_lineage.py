@@ -60,6 +60,18 @@ def test_fresh_makes_anew_and_is_what_counts_from_then_on(lineage: Callable[...,
     assert len(calls) == 12
 
 
+def test_what_an_outage_left_undecided_is_tried_again(lineage: Callable[..., Lineage], store: ArtifactStore, calls: list[str]) -> None:
+    broken, mended = lineage(undecided=2), lineage(undecided=0)
+    for _ in range(2):
+        assert not broken.is_up_to_date(broken.step("a"), None, store)
+        broken.make(broken.step("a"), None, store, here)
+    assert len(calls) == 2
+    mended.make(mended.step("a"), None, store, here)
+    assert mended.is_up_to_date(mended.step("a"), None, store)
+    mended.make(mended.step("a"), None, store, here)
+    assert len(calls) == 3
+
+
 def test_a_missing_parent_is_one_sentence(lineage: Callable[..., Lineage], store: ArtifactStore) -> None:
     graph = lineage()
     with pytest.raises(TerrariumError, match=r"^[^\n]*\ba\b[^\n]*$"):
