@@ -41,7 +41,9 @@ _ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?P<body>.+)$")
 _SEPARATOR = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
 _CELL = re.compile(r"(?<!\\)\|")
 # A label is short, starts a line, and is followed by a colon; "12:30" and "http://" are none.
-_LABEL = re.compile(r"^(?:[-*+]\s+)?(?P<mark>\*\*|__)?(?P<label>[^\s:：*|#][^:：|\n]{0,90}?)\s*(?:(?P=mark)\s*[:：]|[:：]\s*(?P=mark))\s*(?P<value>\S.*)$")
+_LABEL = re.compile(
+    r"^(?:[-*+]\s+)?(?P<mark>\*\*|__)?(?P<label>[^\s:：*|#][^:：|\n]{0,90}?)\s*(?:(?P=mark)\s*[:：]|[:：]\s*(?P=mark))\s*(?P<value>\S.*)$"
+)
 _PLAIN_LABEL = re.compile(r"^(?:[-*+]\s+)?(?P<label>[^\W\d_][^:：|\n.!?。]{0,90}?)\s*[:：](?!//)\s*(?P<value>\S.*)$")
 _VERB = re.compile(r"\b(?:is|was|are|were|has|had|have|joins?|serves?|produces?|follows?|belongs?|shows?|created)\b")
 _ABBREVIATIONS = frozenset(
@@ -59,7 +61,12 @@ def split_sentences(text: str) -> Iterator[tuple[int, int]]:
             word = re.search(r"[\w.]*$", text[start : match.start()])
             last = (word[0] if word else "").casefold()
             following = text[match.end() :].lstrip()[:1]
-            if last in _ABBREVIATIONS or (len(last) == 1 and last.isalpha() and last != "i") or re.fullmatch(r"(?:[a-z]\.)+[a-z]", last) or following.islower():
+            if (
+                last in _ABBREVIATIONS
+                or (len(last) == 1 and last.isalpha() and last != "i")
+                or re.fullmatch(r"(?:[a-z]\.)+[a-z]", last)
+                or following.islower()
+            ):
                 continue
         end = match.end()
         if text[start:end].strip():
@@ -115,7 +122,13 @@ class _Reader:
                 at = end
             else:
                 end = at
-                while end < len(lines) and (text := lines[end][1].strip()) and not text.startswith("|") and not _HEADING.match(text) and not _ITEM.match(lines[end][1]):
+                while (
+                    end < len(lines)
+                    and (text := lines[end][1].strip())
+                    and not text.startswith("|")
+                    and not _HEADING.match(text)
+                    and not _ITEM.match(lines[end][1])
+                ):
                     end += 1
                 self.block += 1
                 yield from self._paragraph(lines[at:end])
@@ -151,14 +164,21 @@ class _Reader:
                 for begin, past in split_sentences(body):
                     yield self._make("sentence", start + first + begin, start + first + past)
             elif label:
-                yield self._make("label", start + first, start + first + len(body), label=plain(label["label"]), value=plain(label["value"]), context=self.context)
+                yield self._make(
+                    "label", start + first, start + first + len(body), label=plain(label["label"]), value=plain(label["value"]), context=self.context
+                )
             else:
                 yield self._make("item", start + first, start + first + len(body), context=self.context)
 
     def _paragraph(self, lines: list[tuple[int, str]]) -> Iterator[Unit]:
         labels = [_LABEL.match(line.strip()) or _PLAIN_LABEL.match(line.strip()) for _, line in lines]
-        labels = [None if label and line.rstrip().endswith(".") and _VERB.search(label["label"]) else label for label, (_, line) in zip(labels, lines, strict=True)]
-        short = [bool(label) and (len(line.strip()) <= 160 or bool(_LABEL.match(line.strip()))) for label, (_, line) in zip(labels, lines, strict=True)]
+        labels = [
+            None if label and line.rstrip().endswith(".") and _VERB.search(label["label"]) else label
+            for label, (_, line) in zip(labels, lines, strict=True)
+        ]
+        short = [
+            bool(label) and (len(line.strip()) <= 160 or bool(_LABEL.match(line.strip()))) for label, (_, line) in zip(labels, lines, strict=True)
+        ]
         run: list[tuple[int, str]] = []
         for (start, line), label, is_label in zip(lines, labels, short, strict=True):
             if label is None or not is_label:

@@ -37,8 +37,13 @@ _IS_A = re.compile(
     r"^.{0,40}?\b(?:is|was|are|were)\s+(?:an?|the|one of the|either of the)\s+(?P<phrase>[^,.;:()]+)",
     re.IGNORECASE,
 )
-_STOP = re.compile(r"\b(?:in|of|on|at|that|which|who|whose|from|by|for|with|and|or|located|situated|near|to|between|known|used|made|based|published|written|directed|founded|within|where|as|established)\b.*$", re.IGNORECASE)
-_VAGUE = frozenset("one part name term form kind type set group number series study science system process way use place example page entry member art first second best largest".split())
+_STOP = re.compile(
+    r"\b(?:in|of|on|at|that|which|who|whose|from|by|for|with|and|or|located|situated|near|to|between|known|used|made|based|published|written|directed|founded|within|where|as|established)\b.*$",
+    re.IGNORECASE,
+)
+_VAGUE = frozenset(
+    "one part name term form kind type set group number series study science system process way use place example page entry member art first second best largest".split()
+)
 
 
 def page_name(title: str) -> tuple[str, str]:
@@ -91,7 +96,11 @@ def _noun(phrase: str) -> str:
     if not words or len(words) > 5:
         return ""
     lower = [word for word in words if word.islower() and word.isalpha()]
-    return " ".join(lower[-2:]) if len(lower) >= 2 and lower[-2] in {"railway", "football", "sports", "capital", "mountain", "short", "feature", "video", "art", "district"} else (lower[-1] if lower and lower[-1] == words[-1] else "")
+    return (
+        " ".join(lower[-2:])
+        if len(lower) >= 2 and lower[-2] in {"railway", "football", "sports", "capital", "mountain", "short", "feature", "video", "art", "district"}
+        else (lower[-1] if lower and lower[-1] == words[-1] else "")
+    )
 
 
 def entity_of(page: Page) -> Entity:

@@ -54,7 +54,10 @@ def extract(job: ExtractJob, report: Report) -> Outcome:
     pool = build(pages, settings.fractions)
     craft = Craft(pool, settings.seed, job.round, settings.test_only_wordings)
     questions: list[Question] = []
-    drops: list[Drop] = [Drop(stable_id(fact.subject, fact.relation, fact.value), f"{fact.subject}: {fact.relation} = {fact.shown}", "facts", reason) for fact, reason in pool.unusable]
+    drops: list[Drop] = [
+        Drop(stable_id(fact.subject, fact.relation, fact.value), f"{fact.subject}: {fact.relation} = {fact.shown}", "facts", reason)
+        for fact, reason in pool.unusable
+    ]
     seen: set[str] = set()
     for capability in track(settings.capabilities, report, "capabilities"):
         made = 0
@@ -70,10 +73,17 @@ def extract(job: ExtractJob, report: Report) -> Outcome:
     write_drops(job.out / "dropped.parquet", drops)
     by_capability = Counter(question.capability for question in questions)
     by_split = Counter(question.split for question in questions)
-    counts: dict[str, float] = {"pages": len(pages), "facts": len(pool.everything), "questions": len(questions), "distinct_facts": len({question.fact_key for question in questions})}
+    counts: dict[str, float] = {
+        "pages": len(pages),
+        "facts": len(pool.everything),
+        "questions": len(questions),
+        "distinct_facts": len({question.fact_key for question in questions}),
+    }
     counts |= {f"questions_{name}": by_capability[name] for name in settings.capabilities} | {f"split_{name}": by_split[name] for name in SPLITS}
     crossing = [question for question in questions if len({_split_of_page(craft, page_id) for page_id in question.source_page_ids}) > 1]
-    gate = Gate(name="one_split_a_question", passed=not crossing, detail="" if not crossing else crossing[0].question, figures={"crossing": len(crossing)})
+    gate = Gate(
+        name="one_split_a_question", passed=not crossing, detail="" if not crossing else crossing[0].question, figures={"crossing": len(crossing)}
+    )
     return Outcome(counts=counts, drops=dict(Counter(drop.reason for drop in drops)), gates=[gate])
 
 

@@ -51,14 +51,17 @@ _SUBJECT_HEADERS = frozenset(
     "name town city company line club museum person event place country state river title law act novel book film item subject team station member county municipality settlement".split()
 )
 _TIME_HEADERS = frozenset("year census date season edition".split())
-_CONDITION = re.compile(r"\b(?:former(?:ly)?|until|previous(?:ly)?|till|unknown|none|n/?a|various|disputed|see|est\.?|approx(?:imately)?|about|around|c(?:a|irca)?\.|over|under|more than|less than|nearly|almost|~|≈|[<>])", re.IGNORECASE)
+_CONDITION = re.compile(
+    r"\b(?:former(?:ly)?|until|previous(?:ly)?|till|unknown|none|n/?a|various|disputed|see|est\.?|approx(?:imately)?|about|around|c(?:a|irca)?\.|over|under|more than|less than|nearly|almost|~|≈|[<>])",
+    re.IGNORECASE,
+)
 _SINCE = re.compile(r"\s*[(（](?:since\s+|as of\s+|in\s+|from\s+|est\.?\s+)?(?P<year>1\d{3}|20\d{2})(?:[^()（）]{0,24})?[)）]", re.IGNORECASE)
 _ASIDE = re.compile(r"\s*[(（\[][^()（）\[\]]*[)）\]]")
 
 
-def facts_of(page: Page) -> list[Fact]:
-    """All facts of a page in reading order; each (subject, relation, value, date) once."""
-    entity = entity_of(page)
+def facts_of(page: Page, about: Entity | None = None) -> list[Fact]:
+    """All facts of a page in reading order; each (subject, relation, value, date) once. `about` is its entity, where that is known better."""
+    entity = about or entity_of(page)
     found: dict[tuple[str, str, str, str | None], Fact] = {}
     blocks: dict[int, list[Unit]] = {}
     for unit in units(page.markdown):
@@ -188,7 +191,13 @@ def _read_number(fact: Fact, relation: Relation, text: str) -> Fact | None:
     if relation.unit in {"length", "area", "mass", "time", "share", "power"}:
         figures = [figure for figure in figures if figure.dimension == relation.unit]
     elif figures and figures[0].dimension and not relation.unit:
-        return None if relation.after or figures[0].dimension in {"length", "area", "mass"} else replace(fact, value=bare[: figures[0].end], unit="") if figures[0].start == 0 else None
+        return (
+            None
+            if relation.after or figures[0].dimension in {"length", "area", "mass"}
+            else replace(fact, value=bare[: figures[0].end], unit="")
+            if figures[0].start == 0
+            else None
+        )
     if not figures or _CONDITION.search(bare[: figures[0].start]) or len(bare) > 60:
         return None
     figure = figures[0]
@@ -206,7 +215,7 @@ def _read_number(fact: Fact, relation: Relation, text: str) -> Fact | None:
     unit = figure.unit and shown[len(shown) - len(figure.unit) :]
     value = shown[: len(shown) - len(figure.unit)].strip(" -") if figure.unit else shown
     if not unit and after and not relation.after and not relation.unit:
-        unit = after if len(after.split()) <= 3 and not re.search(r"\d", after.replace("m³/s", "")) else ""
+        unit = after if len(after.split()) <= 3 and not re.search(r"[0-9]", after) else ""
     return replace(fact, value=value, unit=unit)
 
 

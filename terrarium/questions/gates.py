@@ -99,9 +99,15 @@ def specific(question: Question) -> str | None:
             return "unspecific: the subject is not named"
     if choice:
         return None
-    if question.capability in ("direct", "cross_verification", "aggregation") and any(places(answer, text, _kind(question, answer)) for answer in answers):
+    if question.capability in ("direct", "cross_verification", "aggregation") and any(
+        places(answer, text, _kind(question, answer)) for answer in answers
+    ):
         return "the question holds its answer"
-    pronoun = re.match(r"^(?:what|who|when|where|how many|in which year) (?:is|was|did|does|are|were) (?:he|she|it|they|this|that|these|his|her|its)\b", text, re.IGNORECASE)
+    pronoun = re.match(
+        r"^(?:what|who|when|where|how many|in which year) (?:is|was|did|does|are|were) (?:he|she|it|they|this|that|these|his|her|its)\b",
+        text,
+        re.IGNORECASE,
+    )
     return "unspecific: the subject is a pronoun" if pronoun else None
 
 
@@ -116,7 +122,11 @@ def stands_in_evidence(question: Question) -> str | None:
     computed = recompute(question)
     if computed is not None:
         wanted = question.answers if question.answer_kind == "list" else question.answers[:1]
-        return None if computed and all(_is_same(one, other, question) for one, other in zip(computed, wanted, strict=True)) else "the computed answer is wrong"
+        return (
+            None
+            if computed and all(_is_same(one, other, question) for one, other in zip(computed, wanted, strict=True))
+            else "the computed answer is wrong"
+        )
     if question.capability == "aggregation" and question.operands:
         return None if all(fold(operand.subject) == fold(question.answers[0]) for operand in question.operands) else "not in the evidence: the answer"
     answers = question.answers if question.answer_kind == "list" else question.answers[:1]

@@ -33,14 +33,21 @@ def gives_away(question: Question, results: Iterable[Shown]) -> bool:
     subjects = list(dict.fromkeys(operand.subject for operand in question.operands))
     answers = question.answers if question.answer_kind == "list" else question.answers[:1]
     if question.operands:
-        if all(any(_shows(text, operand.subject, operand.value, _kind(operand.relation, operand.value)) for text in texts) for operand in question.operands):
+        if all(
+            any(_shows(text, operand.subject, operand.value, _kind(operand.relation, operand.value)) for text in texts)
+            for operand in question.operands
+        ):
             return True
         if question.capability == "aggregation" or fold(answers[0]) in {fold(subject) for subject in subjects}:
             return False
-        return any(all(places(fold(subject), text, "name") for subject in subjects) and all(_stands(question, answer, text, subjects) for answer in answers) for text in texts)
+        return any(
+            all(places(fold(subject), text, "name") for subject in subjects) and all(_stands(question, answer, text, subjects) for answer in answers)
+            for text in texts
+        )
     words = content_words(question.question)
     return any(
-        all(places(answer, text, _answer_kind(question, answer)) for answer in answers) and len(words & content_words(text)) * 2 >= len(words) for text in texts
+        all(places(answer, text, _answer_kind(question, answer)) for answer in answers) and len(words & content_words(text)) * 2 >= len(words)
+        for text in texts
     )
 
 
@@ -131,7 +138,9 @@ class BenchmarkIndex:
 def _answers_equal(question: Question, ours: str, theirs: str) -> bool:
     if question.answer_kind == "number":
         left, right = numbers(ours), numbers(theirs)
-        return bool(left and right) and (left[0].value == right[0].value or (bool(left[0].dimension) and left[0].dimension == right[0].dimension and left[0].base == right[0].base))
+        return bool(left and right) and (
+            left[0].value == right[0].value or (bool(left[0].dimension) and left[0].dimension == right[0].dimension and left[0].base == right[0].base)
+        )
     if question.answer_kind == "date":
         return same(ours, theirs, "date")
     return fold(ours) == fold(theirs)

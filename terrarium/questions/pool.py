@@ -114,7 +114,9 @@ _CLASSES = {
     "line": {"stations", "operator", "terminus"},
     "building": {"architect", "collection", "floors"},
 }
-_ARTICLE_TAILS = frozenset("river sea ocean bay sound mountains islands canal desert alps empire republic kingdom union federation league museum bridge university academy line act war".split())
+_ARTICLE_TAILS = frozenset(
+    "river sea ocean bay sound mountains islands canal desert alps empire republic kingdom union federation league museum bridge university academy line act war".split()
+)
 
 
 def _wants_article(name: str) -> bool:
@@ -171,7 +173,15 @@ def _statement(facts: list[Fact], pool: Pool) -> Statement:
     page = pool.pages[best.page_id]
     order = [best, *(fact for fact in facts if fact is not best)]
     return Statement(
-        best.subject, relations()[best.relation], best.value, best.unit, best.items, best.as_of, split_of(best.subject, pool.fractions), page.language, tuple(order)
+        best.subject,
+        relations()[best.relation],
+        best.value,
+        best.unit,
+        best.items,
+        best.as_of,
+        split_of(best.subject, pool.fractions),
+        page.language,
+        tuple(order),
     )
 
 
@@ -211,7 +221,11 @@ def _unusable(fact: Fact, pool: Pool) -> str:
     relation = relations()[fact.relation]
     if fold(subject) in pool.ambiguous:
         return "several pages share the subject's name"
-    if entity.qualifier.casefold() == "disambiguation" or (not subject[:1].isupper() and not has_cjk(subject) and not subject[:1].isdigit()) or len(subject) < 3:
+    if (
+        entity.qualifier.casefold() == "disambiguation"
+        or (not subject[:1].isupper() and not has_cjk(subject) and not subject[:1].isdigit())
+        or len(subject) < 3
+    ):
         return "the subject is no proper name"
     if subject.casefold().startswith(("list of ", "lists of ", "index of ", "outline of ", "comparison of ")):
         return "the subject is no proper name"

@@ -65,7 +65,9 @@ def _next_start(text: str, at: int) -> int:
 
 
 def _holds_none(value: Any) -> bool:
-    return value == [] or (isinstance(value, dict) and any(isinstance(value.get(name), list) and not value[name] for name in ("qa_pairs", "pairs", "questions")))
+    return value == [] or (
+        isinstance(value, dict) and any(isinstance(value.get(name), list) and not value[name] for name in ("qa_pairs", "pairs", "questions"))
+    )
 
 
 def _pairs_in(value: Any) -> Iterator[dict[str, Any]]:

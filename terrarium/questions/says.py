@@ -101,7 +101,10 @@ def _single(value: str, relation: Relation) -> bool:
     """Whether the rest of the sentence is the value alone: no clause follows it."""
     if relation.listed:
         return not re.search(r"\b(?:which|who|that|while|but)\b", value)
-    return not re.search(r",\s+(?:which|who|where|when|but|while|and|its|the)\b|\b(?:which|who|while|but|because|although|until)\b|;", value) and len(value.split()) <= 9
+    return (
+        not re.search(r",\s+(?:which|who|where|when|but|while|and|its|the)\b|\b(?:which|who|while|but|because|although|until)\b|;", value)
+        and len(value.split()) <= 9
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -111,7 +114,9 @@ def _mention(subject: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=512)
 def _han_patterns(subject: str) -> tuple[re.Pattern[str], ...]:
-    labels = "|".join(sorted((re.escape(label) for relation in relations().values() for label in relation.labels if not label.isascii()), key=len, reverse=True))
+    labels = "|".join(
+        sorted((re.escape(label) for relation in relations().values() for label in relation.labels if not label.isascii()), key=len, reverse=True)
+    )
     s = re.escape(subject)
     return (
         re.compile(rf"^{s}的?(?P<label>{labels})(?:是|为|为止为|约为|在|设在)\s*(?P<value>[^，,。；]+)$"),

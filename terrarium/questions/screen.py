@@ -42,7 +42,8 @@ def screen(job: ScreenJob, report: Report) -> Outcome:
     questions = read_questions(job.questions / "questions.parquet")
     hits = _hits(job.hits / "hits.parquet")
     benchmarks = BenchmarkIndex(
-        ((row["benchmark"], row["question"], row["answers"] or ()) for row in read_rows(job.benchmarks / "benchmarks.parquet")), job.settings.benchmark_overlap
+        ((row["benchmark"], row["question"], row["answers"] or ()) for row in read_rows(job.benchmarks / "benchmarks.parquet")),
+        job.settings.benchmark_overlap,
     )
     twins = _twins(questions, job.settings.paraphrase_overlap)
     passed: list[Question] = []

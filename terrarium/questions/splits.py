@@ -27,7 +27,9 @@ def checked(fractions: Mapping[str, float], names: tuple[str, ...]) -> dict[str,
         TerrariumError: a name is unknown, a fraction lies outside [0, 1], or they do not add up to 1.
     """
     if set(fractions) - set(names) or any(not 0 <= share <= 1 for share in fractions.values()) or abs(sum(fractions.values()) - 1) > 1e-6:
-        raise TerrariumError(f"The fractions {dict(fractions)} must name only {', '.join(names)}, lie between 0 and 1 and add up to 1; mend the profile.")
+        raise TerrariumError(
+            f"The fractions {dict(fractions)} must name only {', '.join(names)}, lie between 0 and 1 and add up to 1; mend the profile."
+        )
     return {name: fractions.get(name, 0.0) for name in names}
 
 

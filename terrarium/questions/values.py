@@ -25,26 +25,86 @@ def _units(dimension: str, factors: dict[str, str]) -> None:
 
 
 # Factors to the base unit of each dimension; only exact definitions (SI, and the international foot, mile and acre).
-_units("length", {"km|kms|kilometre|kilometres|kilometer|kilometers|公里|千米": "1000", "m|metre|metres|meter|meters|米": "1", "cm|centimetres|centimeters|厘米": "0.01",
-                  "mm|millimetres|millimeters|毫米": "0.001", "mi|mile|miles": "1609.344", "ft|foot|feet": "0.3048", "inch|inches": "0.0254"})
-_units("area", {"km2|km²|sq km|square kilometres|square kilometers|square kilometre|square kilometer|平方公里|平方千米": "1000000", "m2|m²|sq m|square metres|square meters|平方米": "1",
-                "ha|hectare|hectares|公顷": "10000", "sq mi|mi2|mi²|square miles|square mile": "2589988.110336", "acre|acres": "4046.8564224"})
-_units("mass", {"t|tonne|tonnes|ton|tons|吨": "1000", "kg|kilogram|kilograms|公斤|千克": "1", "gram|grams|克": "0.001", "lb|lbs|pound|pounds": "0.45359237"})
+_units(
+    "length",
+    {
+        "km|kms|kilometre|kilometres|kilometer|kilometers|公里|千米": "1000",
+        "m|metre|metres|meter|meters|米": "1",
+        "cm|centimetres|centimeters|厘米": "0.01",
+        "mm|millimetres|millimeters|毫米": "0.001",
+        "mi|mile|miles": "1609.344",
+        "ft|foot|feet": "0.3048",
+        "inch|inches": "0.0254",
+    },
+)
+_units(
+    "area",
+    {
+        "km2|km²|sq km|square kilometres|square kilometers|square kilometre|square kilometer|平方公里|平方千米": "1000000",
+        "m2|m²|sq m|square metres|square meters|平方米": "1",
+        "ha|hectare|hectares|公顷": "10000",
+        "sq mi|mi2|mi²|square miles|square mile": "2589988.110336",
+        "acre|acres": "4046.8564224",
+    },
+)
+_units(
+    "mass",
+    {"t|tonne|tonnes|ton|tons|吨": "1000", "kg|kilogram|kilograms|公斤|千克": "1", "gram|grams|克": "0.001", "lb|lbs|pound|pounds": "0.45359237"},
+)
 _units("time", {"min|mins|minute|minutes|分钟": "60", "hr|hrs|hour|hours|小时": "3600", "sec|secs|second|seconds|秒": "1", "day|days|天": "86400"})
 _units("share", {"%|％|percent|per cent": "1"})
-_units("power", {"mw|megawatt|megawatts|兆瓦": "1000000", "kw|kilowatt|kilowatts|千瓦": "1000", "gw|gigawatt|gigawatts": "1000000000", "watt|watts|瓦": "1"})
+_units(
+    "power",
+    {"mw|megawatt|megawatts|兆瓦": "1000000", "kw|kilowatt|kilowatts|千瓦": "1000", "gw|gigawatt|gigawatts": "1000000000", "watt|watts|瓦": "1"},
+)
 
-_SCALES = {"hundred": 100, "thousand": 1000, "million": 10**6, "mn": 10**6, "billion": 10**9, "bn": 10**9, "trillion": 10**12, "千": 1000, "万": 10**4, "萬": 10**4, "百万": 10**6, "亿": 10**8, "億": 10**8}
-_ONES = {word: n for n, word in enumerate(
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split())}
+_SCALES = {
+    "hundred": 100,
+    "thousand": 1000,
+    "million": 10**6,
+    "mn": 10**6,
+    "billion": 10**9,
+    "bn": 10**9,
+    "trillion": 10**12,
+    "千": 1000,
+    "万": 10**4,
+    "萬": 10**4,
+    "百万": 10**6,
+    "亿": 10**8,
+    "億": 10**8,
+}
+_ONES = {
+    word: n
+    for n, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
+    )
+}
 _TENS = {word: 10 * n for n, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), start=2)}
 _HAN_DIGITS = {char: n for n, char in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2, "兩": 2}
 _HAN_SCALES = {"十": 10, "百": 100, "千": 1000}
 _HAN_BIG = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
 
-_MONTHS = {name: n for n, names in enumerate(
-    ["january jan", "february feb", "march mar", "april apr", "may", "june jun", "july jul", "august aug", "september sept sep", "october oct", "november nov", "december dec"], start=1)
-    for name in names.split()}
+_MONTHS = {
+    name: n
+    for n, names in enumerate(
+        [
+            "january jan",
+            "february feb",
+            "march mar",
+            "april apr",
+            "may",
+            "june jun",
+            "july jul",
+            "august aug",
+            "september sept sep",
+            "october oct",
+            "november nov",
+            "december dec",
+        ],
+        start=1,
+    )
+    for name in names.split()
+}
 _MONTH = "(?:" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")\.?"
 _ORDINAL = r"(?:st|nd|rd|th)?"
 
@@ -58,19 +118,23 @@ _DATE = re.compile(
     r"|(?P<y5>\d{4})\s*年(?:\s*(?P<n5>\d{1,2})\s*月(?:\s*(?P<d5>\d{1,2})\s*日)?)?",
     re.IGNORECASE,
 )
-_YEAR = re.compile(r"(?<![A-Za-z0-9_.,/€$£¥])(?:AD\s)?(?P<year>1\d{3}|20\d{2}|21\d{2})(?:\s(?:AD|CE))?(?![A-Za-z0-9_]|[,.]\d|\s?(?:%|million\b|billion\b|thousand\b))")
+_YEAR = re.compile(
+    r"(?<![A-Za-z0-9_.,/€$£¥])(?:AD\s)?(?P<year>1\d{3}|20\d{2}|21\d{2})(?:\s(?:AD|CE))?(?![A-Za-z0-9_]|[,.]\d|\s?(?:%|million\b|billion\b|thousand\b))"
+)
 _UNIT = "|".join(re.escape(unit).replace(r"\ ", r"\s") for unit in sorted(_UNITS, key=len, reverse=True))
 _NUMBER = re.compile(
     r"(?<![A-Za-z0-9_])(?<![\d][.,])(?P<sign>[-−](?=\d))?(?P<digits>\d{1,3}(?:[,\u00a0\u202f\u2009’']\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?)"
     r"(?:[\s\u00a0-]?(?P<scale>hundred|thousand|million|mn|billion|bn|trillion|百万|千|万|萬|亿|億)(?![a-z]))?"
-    rf"(?:[\s\u00a0-]?(?P<unit>{_UNIT})(?![A-Za-z0-9²]))?(?![A-Za-z0-9])",
+    rf"(?:[\s\u00a0-]?(?P<unit>{_UNIT})(?![A-Za-z0-9²³]))?(?![A-Za-z0-9])",
     re.IGNORECASE,
 )
 _HAN = "零〇一二三四五六七八九十百千万萬亿億两兩"
 _HAN_NUMBER = re.compile(rf"(?<![第{_HAN}])(?:[{_HAN}]{{2,}}|[{_HAN}](?=[个個座条條家人名站所位支次层棵年月日]|{_UNIT}))(?P<unit>{_UNIT})?")
 _WORD_NUMBER = re.compile(
-    r"\b(?:(?:a|one)(?=\s(?:hundred|thousand|million)))?(?:[\s-]?(?:and\s)?\b(?:" + "|".join([*_ONES, *_TENS, "hundred", "thousand", "million"]) + r")\b)+"
-    rf"(?:[\s-](?P<unit>{_UNIT})(?![\w²]))?",
+    r"\b(?:(?:a|one)(?=\s(?:hundred|thousand|million)))?(?:[\s-]?(?:and\s)?\b(?:"
+    + "|".join([*_ONES, *_TENS, "hundred", "thousand", "million"])
+    + r")\b)+"
+    rf"(?:[\s-](?P<unit>{_UNIT})(?![\w²³]))?",
     re.IGNORECASE,
 )
 
@@ -104,10 +168,28 @@ class When:
 
 def plain(text: str) -> str:
     """Text as it is compared: NFKC without zero-width marks, straight quotes, single spaces, no Markdown emphasis, links or escapes."""
-    return " ".join(unmarked(unicodedata.normalize("NFKC", text.replace("²", "^2^"))).replace("^2^", "²").translate(_QUOTES).split())
+    raised = text.translate(_KEPT) if "²" in text or "³" in text else text
+    return " ".join(unmarked(unicodedata.normalize("NFKC", raised)).translate(_QUOTES).split())
 
 
-_QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "\u200b": None, "\u200e": None, "\ufeff": None, "–": "-", "—": "-", "−": "-"})
+# Raised digits stay raised: NFKC would make "m²" into "m2".
+_KEPT = str.maketrans({"²": "\ue002", "³": "\ue003"})
+_QUOTES = str.maketrans(
+    {
+        "\ue002": "²",
+        "\ue003": "³",
+        "’": "'",
+        "‘": "'",
+        "“": '"',
+        "”": '"',
+        "\u200b": None,
+        "\u200e": None,
+        "\ufeff": None,
+        "–": "-",
+        "—": "-",
+        "−": "-",
+    }
+)
 _LINK = re.compile(r"!?\[(?P<text>[^\]\[]*)\]\((?:[^()\s]|\([^()]*\))*(?:\s\"[^\"]*\")?\)")
 _EMPHASIS = re.compile(r"(?<!\\)(?:\*\*|__|`|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w))")
 _ESCAPE = re.compile(r"\\([\\`*_{}\[\]()#+\-.!|<>~])")
@@ -130,7 +212,9 @@ def dates(text: str) -> list[When]:
         parts = {name: value for name, value in match.groupdict().items() if value is not None}
         year = int(next(value for name, value in parts.items() if name[0] == "y"))
         month_name = next((value for name, value in parts.items() if name[0] == "m"), None)
-        month = _MONTHS[month_name.casefold().rstrip(".")] if month_name else next((int(value) for name, value in parts.items() if name[0] == "n"), None)
+        month = (
+            _MONTHS[month_name.casefold().rstrip(".")] if month_name else next((int(value) for name, value in parts.items() if name[0] == "n"), None)
+        )
         day = next((int(value) for name, value in parts.items() if name[0] == "d"), None)
         if _real(year, month, day):
             found.append(When(year, month, day, *match.span()))
@@ -170,7 +254,9 @@ def numbers(text: str) -> tuple[Number, ...]:
             unit = match["unit"]
             spelled = match[0][: len(match[0]) - len(unit)] if unit else match[0]
             spoken = read(spelled.strip())
-            if spoken is not None and not any(number.start <= match.start() < number.end or match.start() <= number.start < match.end() for number in found):
+            if spoken is not None and not any(
+                number.start <= match.start() < number.end or match.start() <= number.start < match.end() for number in found
+            ):
                 found.append(_number(Decimal(spoken), unit, match.start() + len(match[0]) - len(match[0].lstrip(" -")), match.end()))
     return tuple(sorted(found, key=lambda number: number.start))
 

@@ -67,7 +67,9 @@ def dated(question: str, as_of: str | None, language: str, key: str, first: bool
     return f"{question.removesuffix('?')} as of {shown}?"
 
 
-_OPENERS = frozenset("there two only find taking if between how much who what which when where how in on at to by for from of since over into with whom whose under against after going".split())
+_OPENERS = frozenset(
+    "there two only find taking if between how much who what which when where how in on at to by for from of since over into with whom whose under against after going".split()
+)
 _MONTHS = "January February March April May June July August September October November December".split()
 
 

@@ -77,7 +77,11 @@ def _latest(statements: list[Statement]) -> list[Statement]:
 def _gives_away(statement: Statement) -> bool:
     """Whether the value holds the subject's name, or the subject the value's: "Karnby Museum" is in Karnby."""
     value, subject = fold(statement.value), fold(statement.subject)
-    return value in subject or subject in value or any(word in subject.split() for word in value.split() if len(word) > 3 and word.isalpha() and statement.relation.kind == "name")
+    return (
+        value in subject
+        or subject in value
+        or any(word in subject.split() for word in value.split() if len(word) > 3 and word.isalpha() and statement.relation.kind == "name")
+    )
 
 
 def _ask(craft: Craft, noun: str, one: Statement, two: Statement) -> Question | None:
@@ -93,4 +97,12 @@ def _ask(craft: Craft, noun: str, one: Statement, two: Statement) -> Question | 
     moments = [statement.as_of for statement in (one, two) if statement.as_of]
     if moments:
         asked = dated(asked, moments[0], "en", key, first=True)
-    return craft.question("aggregation", asked, [one.subject], "single", [one, two], f"{wording.id}/{one.relation.name}+{two.relation.name}", as_of=moments[0] if moments else None)
+    return craft.question(
+        "aggregation",
+        asked,
+        [one.subject],
+        "single",
+        [one, two],
+        f"{wording.id}/{one.relation.name}+{two.relation.name}",
+        as_of=moments[0] if moments else None,
+    )

@@ -63,7 +63,9 @@ class Craft:
             for statement in statements
             for value in (statement.items or (statement.shown if statement.relation.kind == "number" else statement.value,))
         ]
-        spans = dict.fromkeys(Span(fact.page_id, fact.start, fact.end, self.pool.pages[fact.page_id].markdown[fact.start : fact.end]) for fact in shown)
+        spans = dict.fromkeys(
+            Span(fact.page_id, fact.start, fact.end, self.pool.pages[fact.page_id].markdown[fact.start : fact.end]) for fact in shown
+        )
         return Question(
             question_id=stable_id("question", text, key),
             question=text,

@@ -93,12 +93,21 @@ def _ask(craft: Craft, statement: Statement, older: Statement | None) -> Questio
     answers, kind = answers_of(statement)
     shown = [statement]
     question = craft.question(
-        "cross_verification", text, answers, kind, shown, f"{frame.id}/{base.id.removeprefix('direct/')}", as_of=statement.as_of, fact_key=statement.key, every_page=True
+        "cross_verification",
+        text,
+        answers,
+        kind,
+        shown,
+        f"{frame.id}/{base.id.removeprefix('direct/')}",
+        as_of=statement.as_of,
+        fact_key=statement.key,
+        every_page=True,
     )
     if older:
         fact = older.facts[0]
         markdown = craft.pool.pages[fact.page_id].markdown
         span = Span(fact.page_id, fact.start, fact.end, markdown[fact.start : fact.end])
-        question = replace(question, evidence=(*question.evidence, span), source_page_ids=tuple(dict.fromkeys((*question.source_page_ids, fact.page_id))))
+        question = replace(
+            question, evidence=(*question.evidence, span), source_page_ids=tuple(dict.fromkeys((*question.source_page_ids, fact.page_id)))
+        )
     return replace(question, hops=max(2, question.hops))
-

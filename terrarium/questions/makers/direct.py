@@ -14,7 +14,9 @@ def make_direct(craft: Craft) -> Iterator[Question]:
         if statement.items or not craft.pool.may_answer(statement):
             continue
         templates = statement.relation.wordings[statement.language if statement.language == "zh" else "en"].ask
-        wording = craft.wording(f"direct/{statement.relation.name}/{statement.language}", templates, statement.split, statement.key, statement.full_date)
+        wording = craft.wording(
+            f"direct/{statement.relation.name}/{statement.language}", templates, statement.split, statement.key, statement.full_date
+        )
         if wording is None:
             continue
         asked = wording.template.format(s=craft.pool.in_text(statement.subject))

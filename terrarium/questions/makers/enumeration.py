@@ -48,7 +48,16 @@ def _lists(craft: Craft) -> Iterator[Question]:
             wording = craft.wording(f"enumeration/count/{statement.relation.name}/{language}", wordings.count, statement.split, statement.key)
             if wording:
                 text, as_of = craft.date(wording.template.format(s=subject), [statement], statement.key)
-                yield craft.question("enumeration", text, [str(len(statement.items))], "number", [statement], wording.id, as_of=as_of, fact_key=f"{statement.key} · count")
+                yield craft.question(
+                    "enumeration",
+                    text,
+                    [str(len(statement.items))],
+                    "number",
+                    [statement],
+                    wording.id,
+                    as_of=as_of,
+                    fact_key=f"{statement.key} · count",
+                )
                 continue
         if short and wordings.ask:
             wording = craft.wording(f"enumeration/list/{statement.relation.name}/{language}", wordings.ask, statement.split, statement.key)
@@ -96,7 +105,9 @@ def _condition(craft: Craft, four: Sequence[Statement]) -> Question | None:
         return None
     text, as_of = craft.date(wording.template.format(names=names, clause=clause, clauses=plural(clause)), four, key)
     answers = [above[0].subject] if one else [str(len(above))]
-    return craft.question("enumeration", text, answers, "single" if one else "number", four, f"{wording.id}/{relation.name}", as_of=as_of, fact_key=f"{key} > {limit}")
+    return craft.question(
+        "enumeration", text, answers, "single" if one else "number", four, f"{wording.id}/{relation.name}", as_of=as_of, fact_key=f"{key} > {limit}"
+    )
 
 
 def _round_between(low: Decimal, high: Decimal) -> Decimal | None:

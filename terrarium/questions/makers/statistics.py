@@ -105,7 +105,16 @@ def _compute(craft: Craft, members: Sequence[Statement]) -> Question | None:
         return _ask(craft, "sum", SUM, members, names, format_like(value, high.value), high.unit, key)
     if high.amount == low.amount:
         return None
-    return _ask(craft, "difference", DIFFERENCE if relation.more else DIFFERENCE[1:], (high, low), names, format_like(high.amount - low.amount, _finer(high, low)), high.unit, key)
+    return _ask(
+        craft,
+        "difference",
+        DIFFERENCE if relation.more else DIFFERENCE[1:],
+        (high, low),
+        names,
+        format_like(high.amount - low.amount, _finer(high, low)),
+        high.unit,
+        key,
+    )
 
 
 def _finer(one: Statement, two: Statement) -> str:
@@ -116,7 +125,17 @@ def _mean(craft: Craft, members: Sequence[Statement], names: str, key: str) -> Q
     value = sum((statement.amount for statement in members), Decimal(0)) / len(members)
     exact = value * 10 == (value * 10).to_integral_value()
     example = "1.0" if " " not in members[0].value else "1.0" + members[0].value[members[0].value.index(" ") :]
-    return _ask(craft, "mean", MEAN, members, names, format_like(value, example), members[0].unit, key, rounded="" if exact else ", rounded to one decimal place")
+    return _ask(
+        craft,
+        "mean",
+        MEAN,
+        members,
+        names,
+        format_like(value, example),
+        members[0].unit,
+        key,
+        rounded="" if exact else ", rounded to one decimal place",
+    )
 
 
 def _ask(
@@ -141,7 +160,16 @@ def _ask(
     a, b = (craft.pool.in_text(statement.subject) for statement in members[:2])
     text = wording.template.replace("{more}", relation.more).format(a=a, b=b, names=names, noun=relation.noun, rounded=rounded)
     text, as_of = craft.date(text, members, key)
-    return craft.question("statistics", text, tuple(dict.fromkeys((with_unit(number, unit), number))), "number", members, wording.id, as_of=as_of, fact_key=f"{key} · {operation}")
+    return craft.question(
+        "statistics",
+        text,
+        tuple(dict.fromkeys((with_unit(number, unit), number))),
+        "number",
+        members,
+        wording.id,
+        as_of=as_of,
+        fact_key=f"{key} · {operation}",
+    )
 
 
 def _years(craft: Craft, members: Sequence[Statement], key: str) -> Question | None:
@@ -164,7 +192,13 @@ def _years(craft: Craft, members: Sequence[Statement], key: str) -> Question | N
 def _over_time(craft: Craft) -> Iterator[Question]:
     series: dict[tuple[str, str, str], list[Statement]] = defaultdict(list)
     for statement in craft.pool.statements:
-        if statement.relation.kind == "number" and statement.relation.noun and statement.as_of and len(statement.as_of) == 4 and statement.language != "zh":
+        if (
+            statement.relation.kind == "number"
+            and statement.relation.noun
+            and statement.as_of
+            and len(statement.as_of) == 4
+            and statement.language != "zh"
+        ):
             series[fold(statement.subject), statement.relation.name, fold(statement.unit)].append(statement)
     for name in sorted(series, key=lambda name: (craft.draw("/".join(name), "series"), name)):
         points = sorted(series[name], key=lambda statement: statement.as_of or "")
