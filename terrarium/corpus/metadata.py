@@ -10,30 +10,17 @@ from lxml.html import HtmlElement
 
 from terrarium.corpus.urls import canonical_url, site_of
 
+_listed = str.split
+
 _DATE_NAMES = frozenset(
-    [
-        "article:published_time",
-        "og:article:published_time",
-        "datepublished",
-        "date.published",
-        "date",
-        "pubdate",
-        "publishdate",
-        "publish_date",
-        "dc.date",
-        "dc.date.issued",
-        "dcterms.date",
-        "dcterms.created",
-        "dcterms.issued",
-        "citation_publication_date",
-        "parsely-pub-date",
-        "sailthru.date",
-        "article:published",
-        "cxenseparse:recs:publishtime",
-    ]  # noqa: SIM905
+    _listed(
+        "article:published_time og:article:published_time datepublished date.published date pubdate publishdate publish_date "
+        "dc.date dc.date.issued dcterms.date dcterms.created dcterms.issued citation_publication_date parsely-pub-date "
+        "sailthru.date article:published cxenseparse:recs:publishtime"
+    )
 )
 _ISO = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
-_SITE_SPLIT = re.compile(r"\s+[|·•»–—-]\s+|\s*[|｜_]\s*")
+_SITE_SPLIT = re.compile(r"\s+[|·•»–—-]\s+|\s*[|｜]\s*")
 _CREATIVE_COMMONS = re.compile(r"\bCC[ -](?:BY|0)(?:-(?:SA|NC|ND))*(?:\s\d\.\d)?\b")
 _SPACE = re.compile(r"\s+")
 

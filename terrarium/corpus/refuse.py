@@ -13,8 +13,10 @@ _CHALLENGE_MARKS = re.compile(
     re.IGNORECASE,
 )
 _CHALLENGE_WORDS = re.compile(
-    r"just a moment\s*(?:\.\.\.|…)|attention required|checking (?:if the site connection is secure|your browser)|verify(?:ing)? (?:that )?you are (?:a )?human|"
-    r"are you (?:a )?(?:human|robot)\b|i'?m not a robot|enable javascript and cookies to continue|complete the (?:security check|captcha)|unusual traffic from your|"
+    r"just a moment\s*(?:\.\.\.|…)|attention required|checking (?:if the site connection is secure|your browser)|"
+    r"verify(?:ing)? (?:that )?you are (?:a )?human|"
+    r"are you (?:a )?(?:human|robot)\b|i'?m not a robot|enable javascript and cookies to continue|complete the (?:security check|"
+    r"captcha)|unusual traffic from your|"
     r"please (?:enable cookies|complete the security)|prove (?:that )?you are human|ddos protection by|安全验证|人机验证|请完成验证|验证您是真人",
     re.IGNORECASE,
 )
@@ -22,14 +24,17 @@ _CHALLENGE_TITLE = re.compile(
     r"^(?:just a moment|attention required|security check|human verification|robot check|access denied|ddos-guard|安全验证|人机验证)\b", re.IGNORECASE
 )
 _ERROR_TITLE = re.compile(
-    r"^\W*(?:error\s*)?(?:40[0134]|410|429|50[0-4])\b|^(?:the )?page (?:was |is |could not be |cannot be |can't be )?(?:not )?found\b(?<!page found)|^not found\b|"
+    r"^\W*(?:error\s*)?(?:40[0134]|410|429|50[0-4])\b|^(?:the )?page (?:was |is |could not be |cannot be |"
+    r"can't be )?(?:not )?found\b(?<!page found)|^not found\b|"
     r"^(?:internal )?server error|^bad gateway|^service unavailable|^forbidden\b|^access denied|^site (?:not found|maintenance)|^under maintenance|"
     r"^(?:找不到|页面不存在|页面未找到|404)",
     re.IGNORECASE,
 )
 _ERROR_WORDS = re.compile(
-    r"page (?:you (?:are|were) looking for|you requested|requested)[^.]{0,60}(?:not|n't|no longer|moved|removed)|(?:this|the|that) page (?:does not|doesn't|no longer) exists?|"
-    r"could not find (?:the|that|this) page|page (?:was |could )?not (?:be )?found|error 404|404 not found|(?:您|你)?访问的页面不存在|页面不存在|找不到(?:该|此)?页面",
+    r"page (?:you (?:are|were) looking for|you requested|requested)[^.]{0,60}(?:not|n't|no longer|moved|removed)|(?:this|the|"
+    r"that) page (?:does not|doesn't|no longer) exists?|"
+    r"could not find (?:the|that|this) page|page (?:was |could )?not (?:be )?found|error 404|404 not found|(?:您|你)?访问的页面不存在|页面不存在|"
+    r"找不到(?:该|此)?页面",
     re.IGNORECASE,
 )
 # A real article on captchas or error 404 is longer than a page that only is one.

@@ -211,5 +211,10 @@ def _write(job: GatherJob, journals: Path, fetched: list[Fetched]) -> Outcome:
     reasons: dict[str, int] = {}
     for drop in drops:
         reasons[drop.reason] = reasons.get(drop.reason, 0) + 1
-    counts: dict[str, float] = {"pages": count, "redirects": sum(len(urls) for urls in aliases.values()), "fetched": len(fetched), "sources": len(job.sources)}
+    counts: dict[str, float] = {
+        "pages": count,
+        "redirects": sum(len(urls) for urls in aliases.values()),
+        "fetched": len(fetched),
+        "sources": len(job.sources),
+    }
     return Outcome(counts=counts, drops=reasons, costs={"pages_fetched": len(fetched), "bytes": bytes_read}, notes={"round": job.round})

@@ -8,7 +8,9 @@ from collections.abc import Iterator, Sequence
 from lxml.html import HtmlElement
 
 _SPACE = re.compile(r"\s+")
-_BLOCKS = frozenset("p div ul ol dl dd dt h1 h2 h3 h4 h5 h6 section article blockquote pre tr".split())  # noqa: SIM905
+_listed = str.split
+
+_BLOCKS = frozenset(_listed("p div ul ol dl dd dt h1 h2 h3 h4 h5 h6 section article blockquote pre tr"))  # noqa: SIM905
 _SKIPPED = frozenset(("script", "style", "noscript", "template", "svg", "button"))
 _INFOBOX = re.compile(
     r"(?:^|[\s_-])(?:infobox|vcard|fact-?(?:box|sheet|s)?|key-?facts|data-?sheet|at-a-glance|summary-box|profile-table)(?:$|[\s_-])", re.IGNORECASE

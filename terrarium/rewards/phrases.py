@@ -10,18 +10,30 @@ import re
 
 from terrarium.rewards.text import CJK, fold, positions, tidy, words
 
+_listed = str.split
+
 _FUNCTION = frozenset(
-    ["a", "an", "the", "is", "are", "was", "were", "be", "been", "being", "it", "its", "this", "that", "these", "those", "they", "he", "she", "his", "her", "their", "there", "here", "who", "which", "what", "when", "where", "whose", "whom", "how", "of", "in", "on", "at", "to", "for", "by", "from", "with", "as", "into", "since", "until", "during", "after", "before", "between", "about", "around", "near", "over", "under", "and", "also", "has", "have", "had", "do", "does", "did", "can", "will", "would", "answer", "answers", "final", "correct", "total", "value", "result", "number", "name", "named", "called", "known", "titled", "dated", "born", "died", "founded", "built", "opened", "located", "situated", "based", "i", "we", "my", "our", "think", "believe", "found", "according", "so", "therefore", "thus", "hence", "then", "because", "since", "per", "each", "exactly", "approximately", "approx", "nearly", "year", "month", "day", "date", "city", "town"]
+    _listed(
+        "a an the is are was were be been being it its this that these those they he she his her their there here who which  "
+        "what when where whose whom how of in on at to for by from with as into since until during after before between about  "
+        "around near over under and also has have had do does did can will would answer answers final correct total value  "
+        "result number name named called known titled dated born died founded built opened located situated based i we my our  "
+        "think believe found according so therefore thus hence then because since per each exactly approximately approx nearly  "
+        "year month day date city town"
+    )
 )
 _LINKS = frozenset(
-    ["is", "are", "was", "were", "be", "by", "in", "at", "on", "of", "from", "to", "named", "called", "as", "with", "for", "since", "until", "during", "after", "before", "near", "是", "为", "在", "于", "叫", "位"]
+    _listed("is are was were be by in at on of from to named called as with for since until during after before near 是 为 在 于 叫 位")
 )
 _REFUSALS = frozenset(
-    ["or", "nor", "not", "no", "never", "neither", "either", "maybe", "perhaps", "possibly", "might", "could", "may", "unclear", "unknown", "unsure", "uncertain", "cannot", "cant", "dont", "isnt", "wasnt", "arent", "werent", "doesnt", "didnt", "but", "except", "unlike", "rather", "instead", "versus", "vs", "if", "unless"]
+    _listed(
+        "or nor not no never neither either maybe perhaps possibly might could may unclear unknown unsure uncertain cannot cant  "
+        "dont isnt wasnt arent werent doesnt didnt but except unlike rather instead versus vs if unless"
+    )
 )
 _REFUSALS_CHINESE = re.compile("不是|不|或|没有|可能|也许|未|非|还是|无法")
 _FUNCTION_CHINESE = frozenset("的是在于为了和与由被从到这那其该此它他她答案最终是叫做名为位于建立成立出生年月日号个人城市答因所以根据")
-_TITLES = frozenset(["mr", "mrs", "ms", "dr", "prof", "professor", "sir"])
+_TITLES = frozenset(_listed("mr mrs ms dr prof professor sir"))
 _WORD = re.compile(rf"[{CJK}]|[^\W_{CJK}]+(?:['.][^\W_]+)*[+#]*|[,;/|、，；\n:：—]|\s-\s")
 _BREAKS = frozenset(",;/|、，；\n")
 _HEAD_NOUN = re.compile(r"\b(?:which|what)\s+(?:(?:[a-z]+)\s+)?([a-z]+)\b")
