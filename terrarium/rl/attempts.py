@@ -17,6 +17,7 @@ from terrarium.errors import Outage, TerrariumError
 from terrarium.job import Gate, Job, Outcome, Report, SilentReport
 from terrarium.questions.question import Question, read_questions
 from terrarium.rl.curve import step_figures
+from terrarium.rl.parent import check_parent
 from terrarium.rl.plan import seeded_order
 from terrarium.rl.refill import Tried, run_with_refills
 from terrarium.rl.settings import Precision
@@ -46,7 +47,7 @@ def attempt(job: AttemptJob, report: Report) -> Outcome:
     """Try the stage's candidates with its starting policy; writes rollouts.parquet (outages included, marked as such).
 
     Raises:
-        TerrariumError: there is no training question, or no model.
+        TerrariumError: there is no training question or no model, or the context is larger than the model's.
         Outage: a whole batch was lost to outages; what was done before is kept in `job.out`.
     """
     from terrarium.agent.policies import TransformersPolicy
@@ -56,8 +57,9 @@ def attempt(job: AttemptJob, report: Report) -> Outcome:
     pool = training_questions(job.questions)
     if not pool:
         raise TerrariumError(f"No question of {job.questions} has split train and share rl, so stage {job.stage} has nothing to try; make more.")
+    check_parent(job.model / "model", job.agent.context_tokens)
     dtype = fast_dtype(job.dtype)
-    with open_world(job.world) as world:
+    with open_world(job.world, report.say) as world:
         policy = TransformersPolicy(job.model / "model", name=f"start-of-stage-{job.stage}", dtype=dtype)
         return try_candidates(job, pool, policy, world, report, notes={"sampling_dtype": dtype})
 

@@ -12,6 +12,7 @@ from terrarium.job import Report
 from terrarium.rl.checkpoints import mark_complete
 from terrarium.rl.source import RolloutSource
 from terrarium.rl.trainer import not_finite
+from terrarium.rl.validation import Validation, plateau
 
 
 @dataclass(slots=True)
@@ -36,7 +37,7 @@ class StepLog:
             file.write(json.dumps(row) + "\n")
 
 
-def watch(trainer: Any, log: StepLog, source: RolloutSource, report: Report) -> Any:
+def watch(trainer: Any, log: StepLog, source: RolloutSource, validation: Validation | None, report: Report) -> Any:
     """The callback that checks gradients, marks checkpoints, and tells how each step went."""
     from transformers import TrainerCallback
 
@@ -56,8 +57,13 @@ def watch(trainer: Any, log: StepLog, source: RolloutSource, report: Report) -> 
             sums = trainer.ours.sums.figures()
             times = {"seconds": seconds, "training_seconds": training, "trained_tokens_a_second": sums["trained_tokens"] / training}
             row = source.figures | sums | times
+            if validation is not None:
+                row |= validation.look(state.global_step)
             log.add({"step": state.global_step, **row})
             report.metrics(state.global_step, row)
+            if plateau(log.rows, source.stage.patience):
+                report.say(f"Stage {source.stage.number} stops after step {state.global_step}: validation has not become better.")
+                control.should_training_stop = True
             report.progress(state.global_step, source.stage.steps, f"updates of stage {source.stage.number}")
 
         def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:

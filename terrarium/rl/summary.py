@@ -9,6 +9,7 @@ from typing import Any
 from terrarium.agent.rollout import Rollout
 from terrarium.job import Gate, Outcome
 from terrarium.rl.settings import StageSettings
+from terrarium.rl.validation import plateau
 
 
 def summary(stage: StageSettings, rows: Sequence[dict[str, float]], rollouts: Sequence[Rollout], steps: int, notes: dict[str, Any]) -> Outcome:
@@ -18,6 +19,7 @@ def summary(stage: StageSettings, rows: Sequence[dict[str, float]], rollouts: Se
         values = [row[name] for row in part if name in row]
         return fmean(values) if values else 0.0
 
+    stopped = plateau(rows, stage.patience)
     third = max(1, len(rows) // 3)
     spread, at_limit = mean("groups_with_spread"), mean("at_limit")
     mismatches = sum(row["token_mismatches"] for row in rows)
@@ -34,8 +36,8 @@ def summary(stage: StageSettings, rows: Sequence[dict[str, float]], rollouts: Se
         gates=[
             Gate(
                 name="steps_done",
-                passed=steps == stage.steps,
-                detail=f"{steps} of {stage.steps} updates were made",
+                passed=steps == stage.steps or stopped,
+                detail=f"{steps} of {stage.steps} updates were made" + (", then validation was on a plateau" if stopped else ""),
                 figures={"steps": steps, "planned": stage.steps},
             ),
             Gate(

@@ -14,12 +14,14 @@ from terrarium.job import Job, Outcome, Report
 from terrarium.questions.question import Question, read_questions
 from terrarium.rl.checkpoints import last_checkpoint
 from terrarium.rl.hardware import Dtype, fast_dtype
+from terrarium.rl.parent import load_parent, save_model
 from terrarium.rl.plan import training_plan
 from terrarium.rl.settings import Precision, StageSettings
 from terrarium.rl.source import RolloutSource
 from terrarium.rl.steps import StepLog, watch
 from terrarium.rl.summary import summary
 from terrarium.rl.trainer import build_trainer, not_finite
+from terrarium.rl.validation import Validation, validation_sample
 
 if TYPE_CHECKING:
     from terrarium.agent.policies import Policy
@@ -53,7 +55,7 @@ def train(job: TrainJob, report: Report) -> Outcome:
     """
     from terrarium.world import open_world
 
-    with open_world(job.world) as world:
+    with open_world(job.world, report.say) as world:
         return train_in(job, world, report)
 
 
@@ -61,64 +63,40 @@ def train_in(job: TrainJob, world: World, report: Report) -> Outcome:
     """The work of `train` with its world at hand."""
     questions = {question.question_id: question for question in _stage_questions(job.questions)}
     plan = training_plan(sorted(questions), job.stage.questions, job.stage.steps, job.seed, "training", job.stage.number)
-    model, tokenizer = load_parent(job.model / "model", job.stage)
+    model, tokenizer = load_parent(job.model / "model", job.stage.context)
     dtype = fast_dtype(job.sampling_dtype)
-    source = RolloutSource(
-        questions=questions,
-        policy=_current_policy(model, job.model / "model", dtype),
-        world=world,
-        agent=job.agent,
-        stage=job.stage,
-        seed=job.seed,
-        recipe=job.recipe,
-        journal=job.out / "journal",
-    )
+    sampled: dict[str, Any] = {
+        "policy": _current_policy(model, job.model / "model", dtype),
+        "world": world,
+        "agent": job.agent,
+        "stage": job.stage,
+        "seed": job.seed,
+        "recipe": job.recipe,
+        "journal": job.out / "journal",
+    }
+    source = RolloutSource(questions=questions, **sampled)
+    validation = None
+    if job.stage.validate_every is not None:
+        validation = Validation(questions=validation_sample(job.validation, job.stage.validation_questions, job.seed), **sampled)
     checkpoints = job.out / "checkpoints"
     done, checkpoint = last_checkpoint(checkpoints)
     log = StepLog(job.out / LOG, done)
     if checkpoint is not None:
         report.say(f"Stage {job.stage.number} goes on after step {done} of {job.stage.steps}.")
     trainer = build_trainer(model, tokenizer, source, plan, job.stage, checkpoints, job.seed)
-    trainer.add_callback(watch(trainer, log, source, report))
+    trainer.add_callback(watch(trainer, log, source, validation, report))
     report.progress(done, job.stage.steps, f"updates of stage {job.stage.number}")
     trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     if not _all_finite(model):
         raise not_finite("weights", trainer)
     save_model(trainer.accelerator.unwrap_model(trainer.model), job.model / "model", job.out / "model")
-    rollouts = [rollout for step in range(job.stage.steps) for rollout in source.kept(step)]
+    rollouts = [rollout for step in range(trainer.state.global_step) for rollout in source.kept(step)]
     write_rollouts(job.out / "rollouts.parquet", rollouts)
     notes = {"sampling_dtype": dtype, "training_dtype": fast_dtype(job.stage.precision), "parameters": sum(p.numel() for p in model.parameters())}
     outcome = summary(job.stage, log.rows, rollouts, int(trainer.state.global_step), notes)
     shutil.rmtree(job.out / "journal", ignore_errors=True)
     shutil.rmtree(checkpoints, ignore_errors=True)
     return outcome
-
-
-def load_parent(folder: Path, stage: StageSettings) -> tuple[Any, Any]:
-    """The parent's model in float32, and its tokenizer.
-
-    Raises:
-        TerrariumError: there is no model, or the stage's context is larger than the model's.
-    """
-    from transformers import AutoModelForCausalLM, AutoTokenizer
-
-    if not (folder / "config.json").exists():
-        raise TerrariumError(f"There is no model in {folder}; make the parent checkpoint of stage {stage.number} first.")
-    model = AutoModelForCausalLM.from_pretrained(str(folder), dtype="float32", local_files_only=True)
-    largest = getattr(model.config, "max_position_embeddings", None)
-    if largest is not None and stage.context > largest:
-        raise TerrariumError(
-            f"Stage {stage.number} has a context of {stage.context} tokens and the model in {folder} takes {largest}; lower the stage's context."
-        )
-    return model, AutoTokenizer.from_pretrained(str(folder), local_files_only=True)
-
-
-def save_model(model: Any, parent: Path, folder: Path) -> None:
-    """Write weights in float32 (bfloat16 would round small updates away), and tokenizer and template as the parent has them."""
-    model.save_pretrained(str(folder))
-    for file in parent.iterdir():
-        if file.is_file() and not (folder / file.name).exists() and ".safetensors" not in file.name:
-            shutil.copy2(file, folder / file.name)
 
 
 def _current_policy(model: Any, folder: Path, dtype: Dtype) -> Callable[[str], Policy]:

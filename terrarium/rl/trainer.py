@@ -241,6 +241,7 @@ def build_trainer(
 
     os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
     from datasets import Dataset
+    from transformers.trainer_callback import PrinterCallback
     from trl import GRPOConfig, GRPOTrainer
 
     from terrarium.rl.hardware import fast_dtype
@@ -312,6 +313,7 @@ def build_trainer(
         rollout_func=rollout_func,
         callbacks=list(callbacks),
     )
+    trainer.remove_callback(PrinterCallback)
     trainer.ours = ours
     add_scoring(model, stage.temperature)
     return trainer

@@ -162,3 +162,31 @@ def test_a_half_written_checkpoint_is_passed_over(tmp_path: Path) -> None:
             (tmp_path / f"checkpoint-{step}" / "complete").touch()
     assert last_checkpoint(tmp_path) == (2, tmp_path / "checkpoint-2")
     assert not (tmp_path / "checkpoint-4").exists()
+
+
+def test_a_plateau_on_validation_stops_the_stage(tmp_path: Path, parent: Path, agent: AgentSettings, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = iter([0.2, 0.4, 0.4, 0.9])
+    asked = []
+
+    def run(policy: Any, tasks: Sequence[Task], *arguments: Any, **named: Any) -> list[Rollout]:
+        accuracy = next(looks)
+        asked.append((policy.name, sorted(task.question.question_id for task in tasks)))
+        rollouts = real_run(policy, tasks, *arguments, **named)
+        return [dataclasses.replace(rollout, correct=number < accuracy * len(tasks)) for number, rollout in enumerate(rollouts)]
+
+    monkeypatch.setattr("terrarium.rl.validation.run_rollouts", run)
+    work = job(tmp_path, parent, agent, steps=9, validate_every=1, patience=1)
+    questions = [*(make_question(number) for number in range(5)), *(make_question(number, split="validation") for number in range(10, 15))]
+    write_questions(work.validation / "all" / "questions.parquet", questions)
+    work = work.model_copy(update={"validation": work.validation / "all"})
+    outcome = train_in(work, EmptyWorld(), SilentReport())
+    assert outcome.counts["steps"] == 3
+    assert next(gate for gate in outcome.gates if gate.name == "steps_done").passed
+    assert asked == [(f"stage-1-step-{step}", ["q10", "q11", "q12", "q13", "q14"]) for step in (1, 2, 3)]
+    log = [json.loads(line) for line in (work.out / "training_log.jsonl").read_text().splitlines()]
+    assert [row["validation_accuracy"] for row in log] == [0.2, 0.4, 0.4]
+
+
+def test_validation_without_questions_is_refused(tmp_path: Path, parent: Path, agent: AgentSettings) -> None:
+    with pytest.raises(TerrariumError, match="no validation question"):
+        train_in(job(tmp_path, parent, agent, validate_every=1), EmptyWorld(), SilentReport())
