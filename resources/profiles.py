@@ -11,22 +11,38 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from resources.settings_files import HOME, lay_over, read_settings, sentence_of
 from terrarium.agent.settings import AgentSettings
+from terrarium.corpus.candidates import MergeSettings
+from terrarium.corpus.seeds import SeedSource
 from terrarium.corpus.web import Limits, WebSettings
+from terrarium.corpus.websearch import SearchSettings
 from terrarium.errors import TerrariumError
 from terrarium.evaluation.benchmarks import BenchmarkFile
 from terrarium.evaluation.run import EvaluationSettings
+from terrarium.questions.extract import ExtractSettings
+from terrarium.questions.screen import ScreenSettings
+from terrarium.questions.support import SupportSettings
 from terrarium.rl.settings import StageSettings, StageSizes, load_recipe, resolve_stage
 from terrarium.sft.base_model import ModelSource
+from terrarium.sft.curate import CurateSettings
+from terrarium.sft.settings import SftSettings
 from terrarium.world.embed import EmbedderSettings
 from terrarium.world.index import IndexSettings
 from terrarium.world.tools import ToolSettings
 
 PROFILES = HOME / "profiles"
 CURRICULA = HOME / "curricula"
+SEED_ENDINGS = {
+    ".xml": "wikipedia",
+    ".xml.bz2": "wikipedia",
+    ".jsonl.zst": "lite_jsonl_zst",
+    ".jsonl": "jsonl",
+    ".parquet": "parquet_news",
+    ".txt": "urls",
+}
 _RECIPE_NAME = re.compile(r"(?P<recipe>[a-z0-9_]+)-s(?P<seed>\d+)")
 
 
@@ -87,18 +103,18 @@ class Profile(Section):
     machine: Machine = Machine()
 
     # Corpus
-    seeds: tuple[dict[str, Any], ...] = Field(min_length=1)
+    seeds: tuple[SeedSource, ...] = Field(min_length=1)
     web: WebSettings | None = None
     serve: Serve | None = None
-    search: dict[str, Any] | None = None
+    search: SearchSettings | None = None
     limits: Limits = Limits()
-    candidates: dict[str, Any]
+    candidates: MergeSettings = MergeSettings()
 
     # Questions
-    questions: dict[str, Any]
-    screen: dict[str, Any]
+    questions: ExtractSettings
+    screen: ScreenSettings = ScreenSettings()
     removal: Literal["corpus", "question", "none"] = "corpus"
-    answerable: dict[str, Any]
+    answerable: SupportSettings
     benchmarks: tuple[BenchmarkFile, ...] = ()
 
     # World
@@ -111,12 +127,27 @@ class Profile(Section):
     agent: AgentSettings
     base_model: ModelSource
     teacher: Teacher
-    curation: dict[str, Any]
-    sft: dict[str, Any]
+    curation: CurateSettings
+    sft: SftSettings
     stage_sizes: dict[int, StageSizes]
     recipes: tuple[str, ...] = Field(min_length=1)
     evaluation: Evaluation
     prices: dict[str, float] = Field(default_factory=dict, description="US dollars a thousand calls, for what a live web would have cost")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _put_together(cls, settings: Any) -> Any:
+        """What a person writes once is said once: how sources are removed, the file that the cold start's settings stand in, a bare seed."""
+        if not isinstance(settings, dict):
+            return settings
+        filled = dict(settings)
+        if isinstance(filled.get("sft"), str):
+            filled["sft"] = sft_settings(filled["sft"])
+        if isinstance(filled.get("seeds"), str):
+            filled["seeds"] = [seed_of(filled["seeds"])]
+        if isinstance(filled.get("answerable"), dict):
+            filled["answerable"] = {**filled["answerable"], "mode": filled.get("removal", "corpus")}
+        return filled
 
     @property
     def stages(self) -> int:
@@ -158,6 +189,35 @@ def load_profile(name: str, overrides: Mapping[str, Any] | None = None) -> Profi
     for recipe in profile.recipes:
         profile.recipe(recipe)
     return profile
+
+
+def sft_settings(name: str) -> dict[str, Any]:
+    """The numbers of curricula/sft/<name>.yaml, without what is there for readers.
+
+    Raises:
+        TerrariumError: there is no such file, or it is not readable.
+    """
+    path = CURRICULA / "sft" / f"{name}.yaml"
+    if not path.is_file():
+        known = ", ".join(sorted(file.stem for file in path.parent.glob("*.yaml"))) or "none"
+        raise TerrariumError(f"There are no settings {name} for the cold start: {path} does not exist; known ones are: {known}.")
+    return {key: value for key, value in read_settings(path).items() if key not in ("description", "sources")}
+
+
+def seed_of(location: str) -> dict[str, str]:
+    """A seed source by its place alone, told by the name's ending.
+
+    Raises:
+        TerrariumError: the ending says nothing.
+    """
+    if location.startswith(("http://", "https://")):
+        return {"kind": "sitemap", "location": location}
+    for ending, kind in SEED_ENDINGS.items():
+        if location.endswith(ending):
+            return {"kind": kind, "location": location}
+    raise TerrariumError(
+        f"The seeds {location} are of no kind that their name tells ({', '.join(SEED_ENDINGS)}); name kind and location in the profile."
+    )
 
 
 def profile_names() -> list[str]:
