@@ -114,12 +114,14 @@ def plan(pages: Path, removals: Removals) -> Plan:
 
 
 def _root(page_id: str, by_id: Mapping[str, dict[str, Any]]) -> str:
+    """The name of a page's cluster: the last page that `duplicate_of` leads to, in the table or not; the smallest of a ring."""
     seen = {page_id}
-    while (parent := by_id[page_id]["duplicate_of"]) and parent in by_id and parent not in seen:
+    while page_id in by_id and (parent := by_id[page_id]["duplicate_of"]):
+        if parent in seen:
+            return min(seen)
         seen.add(parent)
         page_id = parent
-    # Copies of a page that is not in the table still belong together.
-    return parent if parent and parent not in by_id else page_id
+    return page_id
 
 
 def _is_removed(row: Mapping[str, Any], removals: Removals) -> bool:

@@ -111,7 +111,8 @@ class PageStore:
     def __init__(self, engine: sa.Engine, build: str, place: str) -> None:
         self._engine = engine
         self._place = place
-        self.build = build
+        # A file belongs to one build and is brought from one state to the next; only a server keeps builds apart.
+        self.build = build if engine.dialect.name != "sqlite" else ""
 
     @staticmethod
     def create(folder: Path, build: str, url: str | None = None) -> PageStore:

@@ -75,7 +75,7 @@ def test_a_row_is_shown_with_its_header_and_others_are_left_out() -> None:
 
 
 def test_a_list_is_shown_with_its_heading_and_introduction() -> None:
-    assert evidence(PAGE, "stations of line 4", 140, 48) == "Lines\nThe stations of line 4 are:\n- Harbour Square\n- Old Mill\n- Glassworks"
+    assert evidence(PAGE, "stops of line 4", 140, 48) == "Lines\nThe stations of line 4 are:\n- Harbour Square\n- Old Mill\n- Glassworks"
 
 
 def test_passages_come_in_page_order() -> None:
