@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from littleweb.facts import Country, Entity, Fact
@@ -110,7 +111,7 @@ class Plan:
         """Whether the second seed writes about the entity: always where the encyclopedia is out of date."""
         if any(self.stale_host(entity, fact) == ENCYCLOPEDIA for fact in entity.facts):
             return True
-        return self.stream("courier", entity.key).random() < (0.3 if self.country.flavour == "tiny" else 0.6)
+        return self.stream("courier", entity.key).random() < (0.5 if self.country.flavour == "tiny" else 0.6)
 
     def _make(self) -> None:
         for site in self.sites:
@@ -175,7 +176,7 @@ class Plan:
 
     def _copies(self, site: Site) -> None:
         originals = [page for page in self.pages if page.site.role == "seed" and page.kind == "entity"]
-        share = (0.12, 0.2) if self.country.flavour == "tiny" else (0.14, 0.3)
+        share = (0.06, 0.12) if self.country.flavour == "tiny" else (0.14, 0.3)
         for page in originals:
             draw = self.stream("copy", page.url).random()
             if draw >= share[1]:
@@ -218,9 +219,11 @@ class Plan:
 
     def short_link(self, page: PageSpec) -> str | None:
         """A redirecting address of the page, where it has one."""
-        if not hasattr(self, "_short"):
-            self._short = {target: source for source, target in self.redirects.items()}
-        return self._short.get(page.url)
+        return self._short_links.get(page.url)
+
+    @cached_property
+    def _short_links(self) -> dict[str, str]:
+        return {target: source for source, target in self.redirects.items()}
 
 
 def kind_word(kind: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -22,6 +23,11 @@ class LittlewebServer(ThreadingHTTPServer):
     def __init__(self, web: Web, port: int, host: str = "127.0.0.1") -> None:
         self.web = web
         super().__init__((host, port), Handler)
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that hung up is no error of ours; anything else is shown."""
+        if not isinstance(sys.exception(), ConnectionError | TimeoutError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
 
 
 class Handler(BaseHTTPRequestHandler):

@@ -7,7 +7,7 @@ import threading
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from littleweb.blocks import Document
 from littleweb.compose import Composer
@@ -92,7 +92,7 @@ class Web:
         """The reply to one request for an absolute URL."""
         parts = urlsplit(url)
         host = (parts.hostname or "").lower()
-        path = parts.path or "/"
+        path = unquote(parts.path) or "/"
         if host == SEARCH:
             return self._search(method, path, parts.query, body)
         site = self.plan.by_host.get(host)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -142,3 +143,20 @@ def test_tiny_is_served_too_and_ends_when_asked(tmp_path: Path) -> None:
         process.terminate()
     assert process.wait(timeout=10) == 0
     assert not (tmp_path / "ready").exists()
+
+
+def test_an_address_may_be_percent_encoded(client: httpx.Client, country: Web) -> None:
+    river = country.country.of_kind("river")[0].name.replace(" ", "_")
+    assert client.get(f"http://encyclopedia.example/wiki/{river.replace('_', '%5F')}").status_code == 200
+
+
+def test_a_client_that_hangs_up_leaves_no_trace(tmp_path: Path) -> None:
+    process, port, _ = start_server(tmp_path, "--flavour", "tiny")
+    for _ in range(5):
+        with socket.create_connection(("127.0.0.1", port), timeout=5) as raw:
+            raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            raw.sendall(b"GET http://encyclopedia.example/sitemap.xml HTTP/1.1\r\nHost: encyclopedia.example\r\n\r\n" * 50)
+    time.sleep(0.3)
+    process.terminate()
+    _, errors = process.communicate(timeout=10)
+    assert process.returncode == 0 and errors == b""
