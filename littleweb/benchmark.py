@@ -1,6 +1,6 @@
-"""Forty benchmark questions about the country of seed 7. Most ask what the seed sites leave out; eight ask, in other words, what they say.
+"""Forty benchmark questions about the country of seed 7. Most ask what the seed sites leave out; fifteen ask, in other words, what they say.
 
-A pipeline that grows training questions from the seeds must notice the eight and drop its own.
+A pipeline that grows training questions from the seeds must notice those fifteen and drop its own.
 """
 
 from __future__ import annotations
@@ -27,26 +27,30 @@ DIRECT = {
     "law": ("bill_number", "As which bill number did {s} go through parliament?"),
     "novel": ("shelf_mark", "Under which shelf mark does the novel {s} stand?"),
     "person": ("papers", "Where are the papers of {s} kept?"),
-    "mountain": ("rock", "Of which rock is {s} built?"),
-    "museum": ("closing_day", "On which day of the week is {s} closed?"),
 }
 CROSS = {
     "company": ("register_number", "By all accounts, what is the register number of {s}?"),
     "club": ("kit_supplier", "On which maker of the kit of {s} do different accounts agree?"),
     "museum": ("closing_day", "Which closing day do independent guides give for {s}?"),
     "town": ("market_day", "On which weekday do independent accounts place the market of {s}?"),
-    "line": ("depot", "Which home depot do separate accounts give for {s}?"),
 }
-PLANTED = {
-    "region": ("capital", "direct", "From which town is {s} governed?"),
-    "line": ("gauge", "direct", "How wide, in millimetres, is the track of {s}?"),
-    "mountain": ("first_climber", "direct", "Who was the first to stand on the top of {s}?"),
-    "law": ("author", "direct", "Who drew up the text of {s}?"),
-    "novel": ("publisher", "direct", "Which house brought out the novel {s}?"),
-    "bridge": ("material", "direct", "From what was {s} constructed?"),
-    "river": ("tributaries", "enumeration", "Which side streams feed {s}?"),
-    "town": ("population", "cross_verification", "How many people called {s} home in {y}?"),
-}
+PLANTED = (
+    ("region", "capital", "direct", "From which town is {s} governed?"),
+    ("region", "area", "direct", "Over how many square kilometres does {s} extend?"),
+    ("line", "gauge", "direct", "How wide, in millimetres, is the track of {s}?"),
+    ("line", "operator", "direct", "Which undertaking runs {s}?"),
+    ("mountain", "first_climber", "direct", "Who was the first to stand on the top of {s}?"),
+    ("mountain", "elevation", "direct", "What height above the sea does {s} reach?"),
+    ("law", "author", "direct", "Who drew up the text of {s}?"),
+    ("law", "votes", "direct", "With how many votes was {s} carried?"),
+    ("novel", "publisher", "direct", "Which house brought out the novel {s}?"),
+    ("bridge", "material", "direct", "From what was {s} constructed?"),
+    ("river", "mouth", "direct", "Where does {s} end its course?"),
+    ("river", "tributaries", "enumeration", "Which side streams feed {s}?"),
+    ("museum", "departments", "enumeration", "Into which departments is {s} divided?"),
+    ("town", "population", "cross_verification", "How many people called {s} home in {y}?"),
+    ("club", "members", "cross_verification", "What was the membership of {s} in {y}?"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +106,7 @@ def _together(country: Country, rng: random.Random) -> Iterator[BenchmarkQuestio
         ("museum", "closing_day", "location", "Which museum in {b} is closed on {a}?"),
         ("mountain", "rock", "region", "Which mountain in the region of {b} is built of {a}?"),
     ):
-        for entity in _only_ones(country.of_kind(kind), first, second, rng)[:2]:
+        for entity in _only_ones(country.of_kind(kind), first, second, rng)[:1]:
             question = wording.format(a=entity.fact(first).value, b=entity.fact(second).value)
             yield BenchmarkQuestion(question, (entity.name,), "aggregation")
 
@@ -146,7 +150,7 @@ def _tolls(country: Country, rng: random.Random) -> Iterator[BenchmarkQuestion]:
 
 
 def _planted(country: Country, rng: random.Random) -> Iterator[BenchmarkQuestion]:
-    for kind, (relation, capability, wording) in PLANTED.items():
+    for kind, relation, capability, wording in PLANTED:
         entity = rng.choice(country.of_kind(kind))
         question = wording.format(s=entity.in_text, y=entity.fact(relation).as_of)
         yield BenchmarkQuestion(question, _answers(entity, relation), capability, planted=True)
