@@ -75,10 +75,57 @@ def _guess(data: bytes) -> str | None:
 
     lines: list[bytes] = []
     size = 0
-    for line in re.finditer(rb"[^\n]{0,300}[\x80-\xff][^\n]{0,300}", data):
+    for line in re.finditer(rb"[^\n]{0,2000}[\x80-\xff][^\n]{0,2000}", data):
         lines.append(re.sub(rb"<[^>]*>", b" ", line[0]))
         size += len(lines[-1])
         if size > _SAMPLE_BYTES:
             break
-    best = from_bytes(b"\n".join(lines)).best()
-    return best.encoding if best else None
+    sample = b"\n".join(lines)
+    return _by_common_characters(sample) or getattr(from_bytes(sample).best(), "encoding", None)
+
+
+def _by_common_characters(sample: bytes) -> str | None:
+    """The encoding in which a sample reads as common characters; general guessers take short East Asian ones for Latin letters."""
+    for name, common, least in _READINGS:
+        text = sample.decode(name, "replace")
+        beyond = [char for char in text if char > "\x7f"]
+        # The ends of the sampled lines may cut a character.
+        if len(beyond) >= 8 and text.count("\ufffd") <= len(beyond) // 50 and sum(map(common, beyond)) >= least * len(beyond):
+            return name
+    return None
+
+
+def _is_kana(char: str) -> bool:
+    return "\u3040" <= char <= "\u30ff"
+
+
+def _is_hangul(char: str) -> bool:
+    return "\uac00" <= char <= "\ud7af"
+
+
+def _is_common_simplified(char: str) -> bool:
+    """In the first level of GB 2312, which is ordered by use, or Chinese punctuation."""
+    code = char.encode("gb2312", "ignore")
+    return len(code) == 2 and (0xB0 <= code[0] <= 0xD7 or code[0] in (0xA1, 0xA3))
+
+
+def _is_common_traditional(char: str) -> bool:
+    """In the frequent part of Big5, or Chinese punctuation."""
+    code = char.encode("big5", "ignore")
+    return len(code) == 2 and (0xA4 <= code[0] <= 0xC6 or code[0] == 0xA1)
+
+
+def _is_small_cyrillic(char: str) -> bool:
+    return "\u0430" <= char <= "\u045f"
+
+
+# Encoding, what is common in it, and the share of it in ordinary text. KOI8-R and Windows-1251 swap small and capital letters.
+_READINGS = (
+    ("cp932", _is_kana, 0.3),
+    ("euc_jp", _is_kana, 0.3),
+    ("cp949", _is_hangul, 0.75),
+    ("gb18030", _is_common_simplified, 0.75),
+    ("big5hkscs", _is_common_traditional, 0.75),
+    ("koi8_r", _is_small_cyrillic, 0.75),
+    ("cp1251", _is_small_cyrillic, 0.75),
+)

@@ -96,6 +96,8 @@ def different_facts(one: str, other: str) -> bool:
     for left, right in _replaced([key for key, _ in first], [key for key, _ in second]):
         before = _TOKEN.findall(" ".join(text for _, text in first[left]))
         after = _TOKEN.findall(" ".join(text for _, text in second[right]))
+        if left.stop - left.start == right.stop - right.start and _reordered(before, after):
+            return True
         for gone, come in _replaced([_folded(token) for token in before], [_folded(token) for token in after]):
             if _conflict(before[gone], after[come]):
                 return True
@@ -159,6 +161,16 @@ def _conflict(gone: list[str], come: list[str]) -> bool:
         return True
     names, other_names = {_folded(token) for token in gone if _is_name(token)}, {_folded(token) for token in come if _is_name(token)}
     return bool(names and other_names and names != other_names)
+
+
+def _reordered(before: list[str], after: list[str]) -> bool:
+    """The same figures, or the same names, in another order: "3 to 2" is not "2 to 3"."""
+    for kind in (lambda token: token[0].isdigit(), _is_name):
+        one = [_folded(token) for token in before[1:] if kind(token)]
+        other = [_folded(token) for token in after[1:] if kind(token)]
+        if one != other and sorted(one) == sorted(other):
+            return True
+    return False
 
 
 def _is_name(token: str) -> bool:

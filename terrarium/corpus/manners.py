@@ -1,16 +1,16 @@
-"""Leaving alone a site that does not answer, and naming why a request failed."""
+"""Manners of the crawler: robots.txt, leaving alone a site that does not answer, and saying why a request failed."""
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 from urllib.parse import urlsplit
 
-from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
+from protego import Protego
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Request, Response
-from scrapy.robotstxt import RobotParser
+from scrapy.http.request import NO_CALLBACK
 from scrapy.spidermiddlewares.httperror import HttpError
-from twisted.internet.defer import Deferred
 
 
 class SiteGivenUp(IgnoreRequest):
@@ -49,17 +49,44 @@ class GiveUpOnSites:
             self.last[site] = detail
 
 
-class ObeyRobots(RobotsTxtMiddleware):
-    """Scrapy's own, for requests that wait together for one robots.txt.
+class ObeyRobots:
+    """Downloader middleware: robots.txt of each site, fetched once, as RFC 9309 reads it.
 
-    In Scrapy 2.19 the first of them gets the rules and the others get None, which allows everything: they await one Deferred,
-    whose result the first await consumes.
+    A site that refuses the file (4xx) allows everything; one that cannot give it (5xx, no answer) is left alone. Scrapy's own
+    middleware is not used: in 2.19 requests that wait together for one robots.txt share a Deferred whose result the first of them
+    consumes, and the others are let through; and it keeps one set of rules for http and https.
     """
 
-    async def robot_parser(self, request: Request) -> RobotParser | None:
-        given = await super().robot_parser(request)
-        kept = self._parsers.get(urlsplit(request.url).netloc)
-        return given if kept is None or isinstance(kept, Deferred) else kept
+    def __init__(self, crawler: Any) -> None:
+        self.crawler = crawler
+        self.agent: str = crawler.settings["USER_AGENT"]
+        self.rules: dict[str, asyncio.Task[Protego | SiteGivenUp]] = {}
+
+    @classmethod
+    def from_crawler(cls, crawler: Any) -> ObeyRobots:
+        return cls(crawler)
+
+    async def process_request(self, request: Request) -> None:
+        if request.meta.get("robots"):
+            return
+        site = _site(request)
+        if site not in self.rules:
+            self.rules[site] = asyncio.ensure_future(self._load(site))
+        rules = await self.rules[site]
+        if isinstance(rules, SiteGivenUp):
+            raise SiteGivenUp(str(rules))
+        if not rules.can_fetch(request.url, self.agent):
+            raise IgnoreRequest("Forbidden by robots.txt")
+
+    async def _load(self, site: str) -> Protego | SiteGivenUp:
+        request = Request(f"{site}/robots.txt", priority=1000, meta={"robots": True}, callback=NO_CALLBACK, dont_filter=True)
+        try:
+            response = await self.crawler.engine.download_async(request)
+        except Exception as error:  # noqa: BLE001 - whatever failed, the site's rules are unknown
+            return SiteGivenUp(f"{site}/robots.txt: {reason_of(error)[1]}")
+        if response.status >= 500 or response.status == 429:
+            return SiteGivenUp(f"{site}/robots.txt answered with status {response.status}")
+        return Protego.parse(response.body.decode("utf-8", "ignore") if response.status == 200 else "")
 
 
 def _site(request: Request) -> str:

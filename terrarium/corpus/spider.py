@@ -147,7 +147,8 @@ def main(order_file: str) -> None:
     web = WebSettings(**order["web"])
     settings = {
         "USER_AGENT": web.user_agent,
-        "ROBOTSTXT_OBEY": web.obey_robots,
+        # Ours obeys (see manners.py), Scrapy's does not.
+        "ROBOTSTXT_OBEY": False,
         "CONCURRENT_REQUESTS": web.concurrency,
         "CONCURRENT_REQUESTS_PER_DOMAIN": web.concurrency_per_host,
         "DOWNLOAD_DELAY": web.delay_seconds,
@@ -159,8 +160,7 @@ def main(order_file: str) -> None:
         "DOWNLOAD_WARNSIZE": 0,
         "GIVE_UP_AFTER": web.give_up_after,
         "DOWNLOADER_MIDDLEWARES": {
-            "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
-            "terrarium.corpus.manners.ObeyRobots": 100,
+            "terrarium.corpus.manners.ObeyRobots": 100 if web.obey_robots else None,
             # After retries (550), so that every attempt counts.
             "terrarium.corpus.manners.GiveUpOnSites": 560,
         },

@@ -74,7 +74,7 @@ class Number:
 
 
 def _close(one: Decimal, other: Decimal) -> bool:
-    return one == other or abs(one - other) <= Decimal("1e-9") * max(abs(one), abs(other))
+    return one == other or abs(one - other) <= Decimal("1e-15") * max(abs(one), abs(other))
 
 
 def numbers_in(text: str) -> list[Number]:

@@ -1,0 +1,86 @@
+"""Fetching over real HTTP: manners, faults that cost one page or one site, and going on after a kill."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from terrarium.corpus.fetch import Fetched, fetch_pages, read_journal
+from terrarium.corpus.web import WebSettings
+from terrarium.errors import TerrariumError
+from terrarium.job import SilentReport
+
+
+class _Count(SilentReport):
+    def __init__(self) -> None:
+        self.seen: list[tuple[int, int | None]] = []
+
+    def progress(self, done: int, total: int | None, what: str) -> None:
+        self.seen.append((done, total))
+
+
+def _web(proxy: str, **more: object) -> WebSettings:
+    return WebSettings(**{"proxy": proxy, "timeout_seconds": 1.5, "retries": 1, "max_bytes": 1_000_000, **more})  # type: ignore[arg-type]
+
+
+def test_every_fault_costs_itself_alone(proxy: str, asked: list[str], tmp_path: Path) -> None:
+    names = ["moved", "loop", "broken", "cut", "huge", "pdf", "challenge", "nowhere", "private/2", "latin", "town/9"]
+    urls = [f"http://good.example/{name}" for name in names] + ["ftp://good.example/x", "https://tls.example/town/3"]
+    urls += [f"http://dead.example/{number}" for number in range(12)]
+    report = _Count()
+    found = {entry.url: entry for entry in fetch_pages(urls, _web(proxy), tmp_path, report, sitemaps=["http://good.example/sitemap.xml"])}
+    reasons = {name: found[f"http://good.example/{name}"].reason for name in names}
+    assert reasons == {
+        "moved": "", "loop": "redirects", "broken": "http_500", "cut": "cut_off", "huge": "too_large", "pdf": "not_html", "challenge": "challenge",
+        "nowhere": "gone", "private/2": "robots", "latin": "", "town/9": "",
+    }  # fmt: skip
+    assert found["ftp://good.example/x"].reason == "no_url"
+    # https that the proxy cannot tunnel is tried once as http
+    assert found["https://tls.example/town/3"].page is not None
+    dead = [entry for url, entry in found.items() if "dead.example" in url]
+    assert len(dead) == 12 and {entry.reason for entry in dead} <= {"no_answer", "site_given_up"}
+    assert sum("dead.example" in url for url in asked) <= 8
+    listed = [entry for entry in found.values() if entry.source]
+    assert {entry.url.rsplit("/", 1)[-1] for entry in listed if entry.page} == {"1", "2", "3", "4", "5"}
+    assert not any("elsewhere" in entry.url for entry in found.values())
+    assert not any("good.example/private" in url for url in asked)
+    moved = found["http://good.example/moved"].page
+    assert moved is not None and moved.url == "https://good.example/town/1"
+    assert "https://good.example/moved" in moved.aliases and moved.fetched_at
+    assert "Köln" in found["http://good.example/latin"].page.markdown  # type: ignore[union-attr]
+    assert report.seen[-1][0] == len(found)
+
+
+def test_goes_on_where_a_killed_run_stopped(proxy: str, asked: list[str], tmp_path: Path) -> None:
+    urls = [f"http://good.example/town/{number}" for number in range(4)]
+    fetch_pages(urls[:2], _web(proxy), tmp_path, SilentReport())
+    journal = tmp_path / "journal.jsonl"
+    (tmp_path / "finished").unlink()
+    with journal.open("a") as file:
+        file.write('{"url": "http://good.example/town/2", "pa')
+    asked.clear()
+    found = fetch_pages(urls, _web(proxy), tmp_path, SilentReport())
+    assert [entry.url for entry in found] == urls and all(entry.page for entry in found)
+    assert sorted(url.rsplit("/", 1)[-1] for url in asked if "/town/" in url) == ["2", "3"]
+    asked.clear()
+    assert fetch_pages(urls, _web(proxy), tmp_path, SilentReport()) == found
+    assert not asked
+
+
+def test_two_spellings_are_asked_for_once(proxy: str, asked: list[str], tmp_path: Path) -> None:
+    found = fetch_pages(["http://good.example/town/1", "http://good.example/town/1?utm_source=x"], _web(proxy), tmp_path, SilentReport())
+    assert len(found) == 1
+    assert sum("/town/1" in url for url in asked) == 1
+
+
+def test_a_crawler_that_cannot_run_says_where_its_log_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("terrarium.corpus.fetch.sys.executable", "/bin/false")
+    with pytest.raises(TerrariumError, match="crawler.log"):
+        fetch_pages(["http://good.example/"], WebSettings(), tmp_path, SilentReport())
+
+
+def test_an_unfinished_line_is_not_read(tmp_path: Path) -> None:
+    journal = tmp_path / "journal.jsonl"
+    journal.write_text('{"url": "u", "page": null, "reason": "gone", "detail": "", "bytes": 0, "source": ""}\n{"url": ')
+    assert list(read_journal(journal)) == [Fetched("u", None, "gone")]
