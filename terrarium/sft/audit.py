@@ -28,10 +28,10 @@ def expected_row(codec: Codec, messages: Sequence[dict[str, Any]]) -> Row:
     mask: list[int] = []
     for message in messages:
         trained = message["role"] == "assistant"
-        pieces = ((f"{START}{message['role']}\n", 0), (f"{message['content']}{END}", int(trained)), ("\n", 0))
+        pieces = [(f"{START}{message['role']}\n", 0), (f"{message['content']}{END}", int(trained)), ("\n", 0)]
         if not trained:
             # One piece: only around a turn is it certain that a tokenizer splits where we do.
-            pieces = (("".join(text for text, _ in pieces), 0),)
+            pieces = [("".join(text for text, _ in pieces), 0)]
         for text, bit in pieces:
             piece = codec.encode(text)
             ids += piece

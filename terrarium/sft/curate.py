@@ -170,9 +170,9 @@ def _outcome(
     for item in trajectories:
         capability = questions[item.question_id].capability
         capabilities[capability] = capabilities.get(capability, 0) + 1
+    counted: dict[str, float] = {"trajectories": len(trajectories), "train": len(train), "rows": rows, "validation": len(trajectories) - len(train)}
     return Outcome(
-        counts={"trajectories": len(trajectories), "train": len(train), "rows": rows, "validation": len(trajectories) - len(train)}
-        | {f"{name}_removed": number for name, number in removed.items()},
+        counts=counted | {f"{name}_removed": float(number) for name, number in removed.items()},
         drops=reasons,
         gates=[
             Gate(name="trajectories_to_learn_from", passed=bool(train), detail=f"{len(train)} trajectories are left for training"),

@@ -1,0 +1,296 @@
+"""What the scripted teacher does on one question: search for what the question names, read pages until it has seen all, answer.
+
+It knows what to look for (the question's operands) and looks for it in the way a good reader would, but a value counts only once it
+was seen, and is answered as it was spelled there. Thoughts are a few words: a small model has to sample them.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from terrarium.agent.attempt import ANSWER_NOW
+from terrarium.agent.protocol import render_turn, search_call, visit_call
+from terrarium.questions.question import Operand, Question
+from terrarium.sft.reading import find_value, find_words
+
+_ASIDES = re.compile(
+    r"with two independent accounts in agreement|checked against more than one account|on what do independent accounts agree|two things are known of",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[^\W_]+(?:[-'.,&][^\W_]+)*")
+_STOP = frozenset(
+    [
+        "a",
+        "about",
+        "according",
+        "add",
+        "after",
+        "all",
+        "an",
+        "and",
+        "another",
+        "any",
+        "are",
+        "as",
+        "asked",
+        "at",
+        "be",
+        "been",
+        "before",
+        "between",
+        "both",
+        "but",
+        "by",
+        "called",
+        "can",
+        "did",
+        "do",
+        "does",
+        "each",
+        "either",
+        "exists",
+        "few",
+        "find",
+        "first",
+        "following",
+        "for",
+        "from",
+        "give",
+        "given",
+        "had",
+        "has",
+        "have",
+        "he",
+        "her",
+        "his",
+        "how",
+        "if",
+        "in",
+        "into",
+        "is",
+        "it",
+        "its",
+        "known",
+        "last",
+        "lie",
+        "lies",
+        "list",
+        "made",
+        "make",
+        "makes",
+        "many",
+        "may",
+        "more",
+        "most",
+        "much",
+        "name",
+        "named",
+        "of",
+        "off",
+        "on",
+        "once",
+        "one",
+        "only",
+        "or",
+        "other",
+        "out",
+        "over",
+        "she",
+        "since",
+        "so",
+        "some",
+        "still",
+        "take",
+        "taken",
+        "taking",
+        "than",
+        "that",
+        "the",
+        "their",
+        "them",
+        "then",
+        "there",
+        "these",
+        "they",
+        "thing",
+        "things",
+        "this",
+        "those",
+        "to",
+        "together",
+        "too",
+        "two",
+        "under",
+        "up",
+        "was",
+        "we",
+        "well",
+        "were",
+        "what",
+        "when",
+        "where",
+        "which",
+        "who",
+        "whom",
+        "whose",
+        "why",
+        "will",
+        "with",
+        "would",
+        "you",
+        "your",
+    ]
+)
+_SHARE_OF_SLIPS = 0.1
+
+
+class Script:
+    """The turns of one question. The caller tells what came back (`saw_hits`, `saw_text`) and asks for the next `turn`."""
+
+    def __init__(self, question: Question, seed: int, attempt: int = 0) -> None:
+        self.question = question
+        self._random = random.Random(f"{seed}/{question.question_id}/{attempt}")
+        self._hits: list[Any] = []
+        self._visited: list[str] = []
+        self._asked: set[str] = set()
+        self._seen: dict[Operand, str] = {}
+        self._sources: dict[Operand, set[str]] = {}
+        self._reading = ""
+        self._last = ""
+        self._searches = 0
+        self._slips = self._random.random() < _SHARE_OF_SLIPS
+
+    def saw_hits(self, hits: Sequence[Any]) -> None:
+        """What a search gave, best first; records with url, title and snippet."""
+        known = {hit.url for hit in self._hits}
+        self._hits = [*(hit for hit in hits if hit.url not in known), *self._hits]
+
+    def saw_text(self, text: str) -> None:
+        """The last observation as the policy sees it."""
+        self._last = text
+        for operand in self.question.operands:
+            spelled = find_value(operand.value, text) if find_words(operand.subject, text) is not None else None
+            if spelled is not None and self._reading:
+                self._seen.setdefault(operand, spelled)
+                self._sources.setdefault(operand, set()).add(self._reading)
+
+    def turn(self) -> str:
+        """What the teacher writes next."""
+        forced = self._last.endswith(ANSWER_NOW)
+        if not self._missing and (forced or self._sure()):
+            return self._answer()
+        if forced:
+            return render_turn("I have not found it.", answer="unknown")
+        hit = self._next_page()
+        if hit is not None:
+            return self._visit(hit)
+        query = self._next_query()
+        if query is None:
+            return self._answer() if not self._missing else render_turn("I find no more.", answer="unknown")
+        return self._search(query)
+
+    @property
+    def _missing(self) -> list[Operand]:
+        """Operands that were not seen yet, in the question's order."""
+        return [operand for operand in self.question.operands if operand not in self._seen]
+
+    @property
+    def _hidden_subject(self) -> bool:
+        """The question describes its subject and does not name it."""
+        return find_words(self.question.operands[0].subject, self.question.question) is None
+
+    def _sure(self) -> bool:
+        """As many sources as the question asks for, or no further one at hand."""
+        if self.question.capability != "cross_verification":
+            return True
+        return all(len(pages) > 1 for pages in self._sources.values()) or (len(self._visited) > 1) or self._next_page() is None
+
+    def _next_page(self) -> Any | None:
+        """The next page worth reading: one that is about what is missing."""
+        fresh = [hit for hit in self._hits if hit.url not in self._visited]
+        wanted = self._missing or list(self.question.operands)
+        for operand in wanted[:1] if self._hidden_subject else wanted:
+            for hit in fresh:
+                if find_words(operand.subject, hit.title) is not None:
+                    return hit
+        if self._hidden_subject and len(self._visited) < self._searches:
+            # Nothing tells which hit is the one described; the best is as good a guess as any.
+            return next((hit for hit in fresh), None)
+        return None
+
+    def _visit(self, hit: Any) -> str:
+        self._visited.append(hit.url)
+        self._reading = hit.url
+        self._slips = False
+        if not self._missing:
+            thought = self._random.choice(["A second source.", "I check a second source."])
+        elif len(self._visited) > 1 and self._last and not self._hidden_subject and self._searches == 1:
+            thought = self._random.choice(["Not there. Next page.", "I read the next page."])
+        else:
+            thought = f"I read {hit.title.split(' - ')[0]}."
+        return render_turn(thought, [visit_call([hit.url], self._goal())])
+
+    def _goal(self) -> str:
+        """What to look for on a page, in words the question uses too."""
+        wanted = self._missing or list(self.question.operands)
+        operand = wanted[0]
+        relations = list(dict.fromkeys(_relation(item) for item in wanted if item.subject == operand.subject))
+        goal = ", ".join(relations)
+        if not self._hidden_subject:
+            goal = f"{goal} of {operand.subject}"
+        return f"{goal} {self.question.as_of}" if self.question.as_of else goal
+
+    def _next_query(self) -> str | None:
+        """Words for the next search, or None where all were tried."""
+        operand = (self._missing or list(self.question.operands))[0]
+        if self._slips:
+            self._slips = False
+            return _relation(operand)
+        named = [f"{operand.subject} {_relation(operand)}", operand.subject, f"{_relation(operand)} {operand.subject}"]
+        described = [self._key_words(), " ".join(str(item.value) for item in self.question.operands), self.question.question.rstrip("?")]
+        for query in described if self._hidden_subject else named:
+            if query not in self._asked:
+                return query
+        return None
+
+    def _search(self, query: str) -> str:
+        self._asked.add(query)
+        self._reading = ""
+        self._searches += 1
+        if self._searches == 1:
+            thought = self._random.choice(["I search.", "First I search."])
+        elif len(self._seen) and not self._hidden_subject:
+            thought = f"Now {self._missing[0].subject}." if self._missing else "I need a second source."
+        else:
+            thought = self._random.choice(["Not found. Other words.", "I try other words."])
+        return render_turn(thought, [search_call([query])])
+
+    def _key_words(self) -> str:
+        asked = _ASIDES.sub(" ", self.question.question)
+        return " ".join(word for word in _WORD.findall(asked) if word.casefold() not in _STOP)
+
+    def _answer(self) -> str:
+        question = self.question
+        if question.answer_kind == "list":
+            items = [next((spelled for operand, spelled in self._seen.items() if operand.value == item), item) for item in question.answers]
+            return render_turn(f"The page lists {len(items)}.", answer=", ".join(items))
+        direct = next((spelled for operand, spelled in self._seen.items() if operand.value in question.answers), None)
+        if direct is not None and len(question.operands) == 1:
+            thought = "The sources agree." if question.capability == "cross_verification" and len(self._visited) > 1 else "The page says it."
+            return render_turn(thought, answer=direct)
+        subject = next((operand.subject for operand in question.operands if operand.subject in question.answers), None)
+        if subject is not None and self._hidden_subject:
+            return render_turn(f"{subject} fits.", answer=subject)
+        return render_turn(f"{self._listing()}: {question.answers[0]}.", answer=question.answers[0])
+
+    def _listing(self) -> str:
+        """What was read, in the question's order: the operands of a sum, a count or a comparison."""
+        same = len({operand.subject for operand in self.question.operands}) == 1
+        return ", ".join(self._seen[operand] if same else f"{operand.subject} {self._seen[operand]}" for operand in self.question.operands)
+
+
+def _relation(operand: Operand) -> str:
+    return operand.relation.replace("_", " ")
