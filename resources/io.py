@@ -14,7 +14,7 @@ class RefusingIOManager(dg.IOManager):
 
     def handle_output(self, context: dg.OutputContext, obj: Any) -> None:
         if obj is not None:
-            raise dg.DagsterInvariantViolationError(_WHY + context.get_identifier()[-1])
+            raise dg.DagsterInvariantViolationError(_WHY + (context.asset_key.to_user_string() if context.has_asset_key else context.step_key))
 
     def load_input(self, context: dg.InputContext) -> NoReturn:
         raise dg.DagsterInvariantViolationError(_WHY + context.asset_key.to_user_string())
