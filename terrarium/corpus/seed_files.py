@@ -146,38 +146,49 @@ def _text_stream(path: Path, packed: bool) -> io.TextIOBase:
     with path.open("rb") as file:
         head = file.read(4)
     if head == b"\x28\xb5\x2f\xfd":
-        import zstandard
-
-        class Reader(io.RawIOBase):
-            """Says where a cut-off archive ends: zstandard itself stops without a word."""
-
-            def __init__(self) -> None:
-                self.file = path.open("rb")
-                self.engine = zstandard.ZstdDecompressor(max_window_size=1 << 31).decompressobj(read_across_frames=True)
-                self.left = b""
-
-            def readable(self) -> bool:
-                return True
-
-            def readinto(self, buffer: Any) -> int:
-                while not self.left:
-                    chunk = self.file.read(1 << 17)
-                    if not chunk:
-                        if self.engine.unused_data or not self.engine.eof:
-                            raise EOFError("the compressed stream breaks off")
-                        return 0
-                    try:
-                        self.left = self.engine.decompress(chunk)
-                    except zstandard.ZstdError as error:
-                        raise OSError(str(error)) from error
-                count = min(len(buffer), len(self.left))
-                buffer[:count], self.left = self.left[:count], self.left[count:]
-                return count
-
-        return io.TextIOWrapper(io.BufferedReader(Reader(), 1 << 17), encoding="utf-8")  # type: ignore[type-var]
+        return io.TextIOWrapper(io.BufferedReader(_Unpacked(path), 1 << 17), encoding="utf-8")  # type: ignore[type-var]
     if packed:
         raise TerrariumError(f"The seed file {path} is no zstandard archive; check its kind in the profile.")
     return path.open(encoding="utf-8-sig", newline="\n")
+
+
+class _Unpacked(io.RawIOBase):
+    """A zstandard file, frame by frame. It says when the last frame breaks off; zstandard's own reader ends without a word."""
+
+    def __init__(self, path: Path) -> None:
+        import zstandard
+
+        self.error = zstandard.ZstdError
+        self.file = path.open("rb")
+        self.frames = zstandard.ZstdDecompressor(max_window_size=1 << 31)
+        self.frame = self.frames.decompressobj()
+        self.left, self.inside = b"", False
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self.left:
+            chunk = self.frame.unused_data if self.frame.eof else b""
+            chunk = chunk or self.file.read(1 << 17)
+            if not chunk:
+                if self.inside:
+                    raise EOFError("the compressed stream breaks off")
+                return 0
+            if self.frame.eof:
+                self.frame = self.frames.decompressobj()
+            try:
+                self.left = self.frame.decompress(chunk)
+            except self.error as error:
+                raise OSError(str(error)) from error
+            self.inside = not self.frame.eof
+        count = min(len(buffer), len(self.left))
+        buffer[:count], self.left = self.left[:count], self.left[count:]
+        return count
+
+    def close(self) -> None:
+        self.file.close()
+        super().close()
 
 
 def _parquet_rows(path: Path, kind: str) -> Iterator[tuple[int, dict[str, Any] | Drop]]:

@@ -286,7 +286,7 @@ def _cell(piece: str) -> tuple[str, int, int]:
     found = _ATTRIBUTES.match(piece)
     if not found:
         # As MediaWiki reads it: what stands before a single bar is attributes, known or not.
-        return piece.rpartition("|")[2].strip(), 1, 1
+        return piece.rpartition("|")[2].lstrip("! ").strip(), 1, 1
     spans = {name.lower(): max(1, int(number)) for name, number in _ATTRIBUTE_SPAN.findall(found[0])}
     return piece[found.end() :].strip(), spans.get("colspan", 1), spans.get("rowspan", 1)
 

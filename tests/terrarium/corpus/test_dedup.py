@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from terrarium.corpus.dedup import different_facts, near_duplicates, similarity
 
 TOWN = (
-    "The town of {name} lies on the river {river} in the north of the country. It has {people} inhabitants and was founded in {year} by settlers who came "
-    "over the mountains in search of salt. The market is held every week on the square in front of the hall, and visitors come from far away to taste the "
-    "cheese that made the place famous."
+    "The town of {name} lies on the river {river} in the north of the country. It has {people} inhabitants and was founded in {year} by settlers "
+    "who came over the mountains in search of salt. The market is held every week on the square in front of the hall, and visitors come from far "
+    "away to taste the cheese that made the place famous."
 )
 ALTON = TOWN.format(name="Alton", river="Tarn", people="1,234", year=1650)
 
@@ -48,7 +48,8 @@ def test_one_fact_changed_is_another_page() -> None:
 
 
 def test_chinese_template_pages() -> None:
-    page = "阿尔顿是位于北方的一座城市，建于一六五零年，人口一万二千人，以盐和钟表闻名，城里有两座博物馆和一条铁路，河上有三座古老的石桥，每周在广场上有集市。"
+    page = "阿尔顿是位于北方的一座城市，建于一六五零年，人口一万二千人，以盐和钟表闻名，"
+    page += "城里有两座博物馆和一条铁路，河上有三座古老的石桥，每周在广场上有集市。"
     assert near_duplicates([page, page, page.replace("盐和钟表", "茶和丝绸"), page.replace("阿尔顿", "贝格城")]) == [0, 0, 2, 3]
 
 

@@ -47,8 +47,10 @@ def test_boxes_that_are_no_tables(box: str) -> None:
 
 def test_tables_lists_and_definitions() -> None:
     body = (
-        f"<main><h1>Alton</h1>{PROSE}<h2>Museums</h2><ul><li><a href='/a'>Museum of Salt</a></li><li><a href='/b'>Clock Museum</a></li></ul>"
-        "<table><thead><tr><th>Year</th><th>Population</th></tr></thead><tr><td rowspan=2>1990</td><td>10,000</td></tr><tr><td>11,000</td></tr></table>"
+        f"<main><h1>Alton</h1>{PROSE}<h2>Museums</h2><ul><li><a href='/a'>Museum of Salt</a></li>"
+        "<li><a href='/b'>Clock Museum</a></li></ul>"
+        "<table><thead><tr><th>Year</th><th>Population</th></tr></thead>"
+        "<tr><td rowspan=2>1990</td><td>10,000</td></tr><tr><td>11,000</td></tr></table>"
         "<dl><dt>Elevation</dt><dd>321 m</dd></dl></main>"
     )
     markdown = _markdown(body)
