@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 from terrarium.rewards.dates import dates_in, whole_date
 from terrarium.rewards.numbers import numbers_in, whole_number
@@ -15,13 +14,23 @@ def find_value(value: str, text: str) -> str | None:
 
     Numbers are compared as values, dates as dates, everything else as whole words in any case.
     """
-    text = tidy(text)
+    for line in text.splitlines():
+        found = _in_line(value, line)
+        if found is not None:
+            return found
+    return None
+
+
+def _in_line(value: str, line: str) -> str | None:
     number, date = whole_number(value), whole_date(value)
+    plain = tidy(line)
+    # Tidying folds characters; where it changed none of their places, the answer is spelled as the page spells it.
+    shown = line if len(line) == len(plain) else plain
     if date is not None and date.month is not None:
-        return next((text[found.start : found.end] for found in dates_in(text) if found.says(date)), None)
+        return next((shown[found.start : found.end] for found in dates_in(plain) if found.says(date)), None)
     if number is not None:
-        return next((text[found.start : found.end].strip() for found in numbers_in(text) if found.same(number)), None)
-    return find_words(value, text)
+        return next((shown[found.start : found.end].strip() for found in numbers_in(plain) if found.same(number)), None)
+    return find_words(value, line)
 
 
 def find_words(words: str, text: str) -> str | None:
@@ -29,10 +38,8 @@ def find_words(words: str, text: str) -> str | None:
     pattern = r"\s+".join(map(re.escape, tidy(words).split()))
     if not pattern:
         return None
-    match = re.search(rf"(?<!\w){pattern}(?!\w)", tidy(text), re.IGNORECASE)
-    return match.group() if match else None
-
-
-def mentions(text: str, names: Iterable[str]) -> bool:
-    """Whether any of the names stands in `text`."""
-    return any(find_words(name, text) is not None for name in names)
+    plain = tidy(text)
+    match = re.search(rf"(?<!\w){pattern}(?!\w)", plain, re.IGNORECASE)
+    if match is None:
+        return None
+    return (text if len(text) == len(plain) else plain)[match.start() : match.end()]

@@ -9,11 +9,13 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from terrarium.agent.attempt import ANSWER_NOW
 from terrarium.agent.protocol import render_turn, search_call, visit_call
 from terrarium.questions.question import Operand, Question
+from terrarium.rewards.text import tidy
 from terrarium.sft.reading import find_value, find_words
 
 _ASIDES = re.compile(
@@ -21,129 +23,7 @@ _ASIDES = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W_]+(?:[-'.,&][^\W_]+)*")
-_STOP = frozenset(
-    [
-        "a",
-        "about",
-        "according",
-        "add",
-        "after",
-        "all",
-        "an",
-        "and",
-        "another",
-        "any",
-        "are",
-        "as",
-        "asked",
-        "at",
-        "be",
-        "been",
-        "before",
-        "between",
-        "both",
-        "but",
-        "by",
-        "called",
-        "can",
-        "did",
-        "do",
-        "does",
-        "each",
-        "either",
-        "exists",
-        "few",
-        "find",
-        "first",
-        "following",
-        "for",
-        "from",
-        "give",
-        "given",
-        "had",
-        "has",
-        "have",
-        "he",
-        "her",
-        "his",
-        "how",
-        "if",
-        "in",
-        "into",
-        "is",
-        "it",
-        "its",
-        "known",
-        "last",
-        "lie",
-        "lies",
-        "list",
-        "made",
-        "make",
-        "makes",
-        "many",
-        "may",
-        "more",
-        "most",
-        "much",
-        "name",
-        "named",
-        "of",
-        "off",
-        "on",
-        "once",
-        "one",
-        "only",
-        "or",
-        "other",
-        "out",
-        "over",
-        "she",
-        "since",
-        "so",
-        "some",
-        "still",
-        "take",
-        "taken",
-        "taking",
-        "than",
-        "that",
-        "the",
-        "their",
-        "them",
-        "then",
-        "there",
-        "these",
-        "they",
-        "thing",
-        "things",
-        "this",
-        "those",
-        "to",
-        "together",
-        "too",
-        "two",
-        "under",
-        "up",
-        "was",
-        "we",
-        "well",
-        "were",
-        "what",
-        "when",
-        "where",
-        "which",
-        "who",
-        "whom",
-        "whose",
-        "why",
-        "will",
-        "with",
-        "would",
-        "you",
-        "your",
-    ]
-)
+_STOP = frozenset(Path(__file__).with_name("stop_words.txt").read_text(encoding="utf-8").split())
 _SHARE_OF_SLIPS = 0.1
 
 
@@ -209,16 +89,17 @@ class Script:
         return all(len(pages) > 1 for pages in self._sources.values()) or (len(self._visited) > 1) or self._next_page() is None
 
     def _next_page(self) -> Any | None:
-        """The next page worth reading: one that is about what is missing."""
+        """The next page worth reading: one that is about what is missing, the plainest title first."""
         fresh = [hit for hit in self._hits if hit.url not in self._visited]
         wanted = self._missing or list(self.question.operands)
-        for operand in wanted[:1] if self._hidden_subject else wanted:
-            for hit in fresh:
-                if find_words(operand.subject, hit.title) is not None:
-                    return hit
-        if self._hidden_subject and len(self._visited) < self._searches:
-            # Nothing tells which hit is the one described; the best is as good a guess as any.
-            return next((hit for hit in fresh), None)
+        for operand in wanted:
+            about = [hit for hit in fresh if names_subject(hit.title, operand.subject)]
+            if about:
+                return min(about, key=lambda hit: len(hit.title))
+        if self._hidden_subject and len(self._visited) < 2 * self._searches:
+            # Nothing tells which page leads to the one described; one that names a clue is the best guess.
+            clues = [hit for hit in fresh if any(find_words(operand.value, hit.title) for operand in self.question.operands)]
+            return next(iter([*clues, *fresh]), None)
         return None
 
     def _visit(self, hit: Any) -> str:
@@ -235,12 +116,12 @@ class Script:
 
     def _goal(self) -> str:
         """What to look for on a page, in words the question uses too."""
+        if self._hidden_subject:
+            return self._key_words()
         wanted = self._missing or list(self.question.operands)
         operand = wanted[0]
         relations = list(dict.fromkeys(_relation(item) for item in wanted if item.subject == operand.subject))
-        goal = ", ".join(relations)
-        if not self._hidden_subject:
-            goal = f"{goal} of {operand.subject}"
+        goal = f"{', '.join(relations)} of {operand.subject}"
         return f"{goal} {self.question.as_of}" if self.question.as_of else goal
 
     def _next_query(self) -> str | None:
@@ -250,7 +131,7 @@ class Script:
             self._slips = False
             return _relation(operand)
         named = [f"{operand.subject} {_relation(operand)}", operand.subject, f"{_relation(operand)} {operand.subject}"]
-        described = [self._key_words(), " ".join(str(item.value) for item in self.question.operands), self.question.question.rstrip("?")]
+        described = [self._key_words(), *(item.value for item in self.question.operands if not any(char.isdigit() for char in item.value))]
         for query in described if self._hidden_subject else named:
             if query not in self._asked:
                 return query
@@ -290,6 +171,16 @@ class Script:
         """What was read, in the question's order: the operands of a sum, a count or a comparison."""
         same = len({operand.subject for operand in self.question.operands}) == 1
         return ", ".join(self._seen[operand] if same else f"{operand.subject} {self._seen[operand]}" for operand in self.question.operands)
+
+
+def names_subject(title: str, subject: str) -> bool:
+    """Whether a title is of the subject itself, and not of something whose longer name holds the subject's."""
+    found = find_words(subject, title)
+    if found is None:
+        return False
+    at = tidy(title).find(found)
+    before, after = tidy(title)[:at], tidy(title)[at + len(found) :]
+    return not re.search(r"(?:^|\s)[A-Z][\w'-]*\s$", before) and not re.match(r"\s(?:[A-Z]|of\s)", after)
 
 
 def _relation(operand: Operand) -> str:

@@ -30,7 +30,8 @@ class TeachJob(Job):
     """`questions` is the folder of the answerable questions (split train and share sft are used), `world` that of the sealed world.
 
     The teacher needs no tokenizer, so its contexts are counted in bytes; `bytes_a_token` turns `agent.context_tokens` into them.
-    Every `hurried`-th question is asked with few turns, so that there is something to learn about being asked for the answer.
+    Every `hurried`-th question about one subject is asked with few turns, so that there is something to learn about being asked for the
+    answer.
     """
 
     questions: Path
@@ -38,7 +39,7 @@ class TeachJob(Job):
     agent: AgentSettings
     limit: int = Field(ge=1, description="questions at most, drawn evenly from the capabilities")
     seed: int = 0
-    bytes_a_token: float = Field(default=3.0, gt=0)
+    bytes_a_token: float = Field(default=3.4, gt=0)
     hurried: int = Field(default=6, ge=0, description="0 = none")
 
 
@@ -172,14 +173,11 @@ def _outcome(rollouts: Sequence[Rollout], questions: Sequence[Question], drops: 
     asked = Counter(capability[rollout.question_id] for rollout in rollouts)
     counts: dict[str, float] = {"questions": len(questions), "correct": sum(right.values()), "turns": sum(len(rollout.turns) for rollout in rollouts)}
     counts["forced"] = sum(rollout.termination.at_limit for rollout in rollouts)
+    detail = f"the teacher was right on {sum(right.values())} of {len(questions)} questions"
     return Outcome(
         counts=counts | {f"correct_{name}": float(right[name]) for name in CAPABILITIES if asked[name]},
         drops=dict(Counter(drop.reason for drop in drops)),
-        gates=[
-            Gate(
-                name="something_to_learn", passed=bool(right), detail=f"the teacher was right on {sum(right.values())} of {len(questions)} questions"
-            )
-        ],
+        gates=[Gate(name="something_to_learn", passed=bool(right), detail=detail)],
         costs={"searches": sum(rollout.searches for rollout in rollouts), "visits": sum(rollout.visits for rollout in rollouts)},
         notes={"asked": dict(asked), "right": dict(right)},
     )

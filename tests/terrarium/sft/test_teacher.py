@@ -1,0 +1,191 @@
+"""The scripted teacher: it answers what it has seen, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from terrarium.agent.attempt import ANSWER_NOW
+from terrarium.agent.protocol import parse_turn
+from terrarium.agent.rollout import Rollout, Termination, read_rollouts
+from terrarium.agent.settings import AgentSettings
+from terrarium.errors import Outage
+from terrarium.job import SilentReport
+from terrarium.questions.question import Operand, Question
+from terrarium.sft.reading import find_value, find_words
+from terrarium.sft.script import Script, names_subject
+from terrarium.sft.teacher import TeachJob, choose, teach_in
+from terrarium.world.tools import Hit, SearchResult, Status, VisitResult
+
+PAGES = {
+    "https://a.example/alder": ("Notes on Alder", "The Alder is a river. The Alder measures 120 km."),
+    "https://b.example/alder": ("Alder in figures", "Alder | length | 120 km"),
+    "https://a.example/birch": ("Notes on Birch", "The Birch flows for 80 km. Its towns are Oak, Elm and Ash."),
+    "https://a.example/alder-works": ("Alder Works", "Alder Works was founded in 1901."),
+}
+
+
+class Pages:
+    """Finds pages by words of their titles."""
+
+    snapshot = "pages"
+
+    def __init__(self, outage: bool = False) -> None:
+        self.outage = outage
+
+    def for_question(self, question: Question) -> Pages:
+        return self
+
+    def search(self, queries: list[str], k: int | None = None) -> list[SearchResult]:
+        if self.outage:
+            raise Outage("gone")
+        results = []
+        for query in queries:
+            found = [(url, title) for url, (title, _) in PAGES.items() if set(query.casefold().split()) & set(title.casefold().split())]
+            hits = tuple(Hit(url, url, title, title, 1.0) for url, title in found[:k])
+            results.append(SearchResult(query, Status.FOUND if hits else Status.NOTHING_FOUND, hits))
+        return results
+
+    def visit(self, urls: list[str], goal: str) -> list[VisitResult]:
+        return [VisitResult(url, Status.FOUND, url, PAGES[url][0], PAGES[url][1]) for url in urls]
+
+
+def question(name: str, text: str, answers: tuple[str, ...], operands: list[tuple[str, str, str]], **more: Any) -> Question:
+    settings = {"answer_kind": "number", "capability": "direct", "hops": 1, **more}
+    return Question(
+        name,
+        text,
+        answers,
+        source_page_ids=(),
+        evidence=(),
+        operands=tuple(Operand(*item) for item in operands),
+        split="train",
+        share="sft",
+        **settings,
+    )
+
+
+LENGTH = question("q1", "How long is the Alder?", ("120 km", "120"), [("Alder", "length", "120 km")])
+WRONG = question("q2", "How long is the Alder?!", ("7 km",), [("Alder", "length", "7 km")])
+SUM = question(
+    "q3",
+    "What do the lengths of Alder and Birch add up to?",
+    ("200 km",),
+    [("Alder", "length", "120 km"), ("Birch", "length", "80 km")],
+    capability="statistics",
+)
+LIST = question(
+    "q4",
+    "Which towns are on the Birch?",
+    ("Oak", "Elm", "Ash"),
+    [("Birch", "towns", town) for town in ("Oak", "Elm", "Ash")],
+    answer_kind="list",
+    capability="enumeration",
+)
+AGREE = replace(LENGTH, question_id="q5", question="On what do independent accounts agree: how long is the Alder?", capability="cross_verification")
+DESCRIBED = question(
+    "q6", "Which works was founded in 1901?", ("Alder Works",), [("Alder Works", "founded", "1901")], answer_kind="single", capability="aggregation"
+)
+
+
+def teach(tmp_path: Path, *questions: Question, hurried: int = 0, world: Pages | None = None, **settings: Any) -> list[Rollout]:
+    agent = AgentSettings(**{"context_tokens": 2000, "turns": 8, "tokens_a_turn": 200, **settings})
+    job = TeachJob(out=tmp_path, questions=tmp_path, world=tmp_path, agent=agent, limit=10, seed=1, hurried=hurried)
+    teach_in(job, questions, world or Pages(), SilentReport())  # type: ignore[arg-type]
+    return read_rollouts(tmp_path / "rollouts.parquet")
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"), [(LENGTH, "120 km"), (SUM, "200 km"), (LIST, "Oak, Elm, Ash"), (AGREE, "120 km"), (DESCRIBED, "Alder Works")]
+)
+def test_it_answers_what_it_read(tmp_path: Path, asked: Question, answer: str) -> None:
+    [rollout] = teach(tmp_path, asked)
+    assert (rollout.termination, rollout.answer, rollout.correct) == (Termination.ANSWERED, answer, True)
+    assert rollout.searches >= 1 and rollout.visits >= 1
+    assert not any(turn.malformed for turn in rollout.turns)
+
+
+def test_it_reads_two_sources_where_accounts_are_to_agree(tmp_path: Path) -> None:
+    assert teach(tmp_path, AGREE)[0].visits == 2
+    assert teach(tmp_path, LENGTH)[0].visits == 1
+
+
+def test_it_never_answers_what_it_did_not_see(tmp_path: Path) -> None:
+    [rollout] = teach(tmp_path, WRONG)
+    assert (rollout.answer, rollout.correct) == ("unknown", False)
+
+
+def test_the_hurried_answer_when_they_are_asked_to(tmp_path: Path) -> None:
+    [rollout] = teach(tmp_path, LENGTH, hurried=1)
+    assert (rollout.termination, rollout.correct) == (Termination.ANSWERED_WHEN_FORCED, True)
+
+
+def test_a_slip_is_repaired() -> None:
+    slips = [script for script in (Script(LENGTH, seed) for seed in range(60)) if script._slips]
+    assert 1 <= len(slips) <= 20
+    script = slips[0]
+    assert parse_turn(script.turn()).calls[0].arguments == {"query": ["length"]}
+    script.saw_hits([])
+    script.saw_text("No search results.")
+    again = parse_turn(script.turn())
+    assert again.calls[0].arguments == {"query": ["Alder length"]}
+
+
+def test_asked_for_the_answer_it_gives_it_or_says_that_it_does_not_know() -> None:
+    script = Script(LENGTH, 1)
+    script.saw_text(f"nothing\n{ANSWER_NOW}")
+    assert parse_turn(script.turn()).answer == "unknown"
+
+
+def test_the_same_seed_gives_the_same_rollouts(tmp_path: Path) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    one.mkdir()
+    two.mkdir()
+    assert teach(one, LENGTH, SUM, LIST) == teach(two, LENGTH, SUM, LIST)
+
+
+def test_an_outage_of_the_world_is_an_outage(tmp_path: Path) -> None:
+    with pytest.raises(Outage, match="gone"):
+        teach(tmp_path, LENGTH, world=Pages(outage=True))
+
+
+def test_questions_are_drawn_evenly_and_from_the_sft_share_alone() -> None:
+    pool = [replace(item, question_id=f"{item.question_id}-{number}") for item in (LENGTH, SUM, LIST) for number in range(20)]
+    pool += [replace(LENGTH, question_id="rl", share="rl"), replace(LENGTH, question_id="test", split="test", share=None)]
+    chosen = choose(pool, 9, seed=3)
+    assert sorted(item.capability for item in chosen) == ["direct"] * 3 + ["enumeration"] * 3 + ["statistics"] * 3
+    assert {item.share for item in choose(pool, 1000, seed=3)} == {"sft"} and len(choose(pool, 1000, seed=3)) == 60
+    assert choose(pool, 9, seed=4) != chosen
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "found"),
+    [
+        ("9,502", "It had 9502 members", "9502"),
+        ("9,502", "It had 19,502 members", None),
+        ("57.2 km²", "covers 57.2 km² in all", "57.2 km²"),
+        ("1 July 2003", "since July 1, 2003.", "July 1, 2003"),
+        ("1 July 2003", "since July 2, 2003.", None),
+        ("1933", "set up in 1933.", "1933"),
+        ("Great Oak", "near great  oak.", "great  oak"),
+        ("one", "by phone", None),
+        ("", "anything", None),
+    ],
+)
+def test_values_are_found_as_they_are_spelled(value: str, text: str, found: str | None) -> None:
+    assert find_value(value, text) == found
+
+
+def test_words_are_whole() -> None:
+    assert find_words("Alder", "Alderton") is None
+
+
+@pytest.mark.parametrize(
+    ("title", "own"),
+    [("Notes on Alder", True), ("Alder in figures", True), ("Alder Works", False), ("Old Alder", False), ("Gate: Alder", True), ("River", False)],
+)
+def test_a_title_that_holds_a_longer_name_is_another_subjects(title: str, own: bool) -> None:
+    assert names_subject(title, "Alder") is own
