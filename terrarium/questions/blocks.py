@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from terrarium.questions.values import has_cjk, plain
+from terrarium.questions.words import words
 
 UnitKind = Literal["sentence", "label", "row", "item"]
 
@@ -46,10 +47,7 @@ _LABEL = re.compile(
 )
 _PLAIN_LABEL = re.compile(r"^(?:[-*+]\s+)?(?P<label>[^\W\d_][^:：|\n.!?。]{0,90}?)\s*[:：](?!//)\s*(?P<value>\S.*)$")
 _VERB = re.compile(r"\b(?:is|was|are|were|has|had|have|joins?|serves?|produces?|follows?|belongs?|shows?|created)\b")
-_ABBREVIATIONS = frozenset(
-    "mr mrs ms dr st prof rev gen col capt lt sgt sen rep gov hon jr sr vs etc inc ltd co corp no nos vol ed eds pp approx ca cf al e.g i.e u.s u.k a.m p.m d.c mt ft est "
-    "jan feb mar apr jun jul aug sep sept oct nov dec".split()
-)
+_ABBREVIATIONS = frozenset(words("abbreviations"))
 _END = re.compile(r"[.!?]+[\"'”’)\]]*(?=\s|$)|[。！？]+[”』」）]*|\n{2,}|\n(?=\s*\n)")
 
 

@@ -9,6 +9,7 @@ from functools import lru_cache
 from terrarium.corpus.page import Page
 from terrarium.questions.blocks import Unit, units
 from terrarium.questions.values import fold, has_cjk, plain
+from terrarium.questions.words import either, words
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,22 +29,15 @@ _SITE = re.compile(r"\s+(?:[|–—·]|-{1,2})\s+.*$")
 _COLON = re.compile(r"^(?P<name>[^:：]{2,60}?)\s*[:：]\s+\S")
 _BRACKET = re.compile(r"\s*[（(](?P<inside>[^()（）]+)[)）]\s*$")
 _FRAME = re.compile(
-    r"^(?:notes on|about|visiting|almanac[:：]|profile[:：]|portrait[:：]|a visit to|welcome to|facts about|a portrait of|history of the|guide to)\s+(?P<name>.+)$|"
-    r"^(?P<name2>.+?)\s+(?:in (?:figures|numbers|profile|short|brief|data)|at a glance|profile|fact sheet|as promulgated)$|"
-    r"^(?P<name3>.+?)(?:简介|概况|介绍)$",
-    re.IGNORECASE,
+    rf"^(?:{either('title_heads')})\s+(?P<name>.+)$|^(?P<name2>.+?)\s+(?:{either('title_tails')})$|^(?P<name3>.+?)(?:简介|概况|介绍)$", re.IGNORECASE
 )
 _IS_A = re.compile(
-    r"^.{0,40}?\b(?:is|was|are|were)\s+(?:an?|the|one of the|either of the)\s+(?P<phrase>[^,.;:()]+)",
+    r"^.{0,40}?\b(?:is|was|are|were)\s+(?:an?|the|one of the|either of the)\s+(?P<phrase>[^.;:()]+)",
     re.IGNORECASE,
 )
-_STOP = re.compile(
-    r"\b(?:in|of|on|at|that|which|who|whose|from|by|for|with|and|or|located|situated|near|to|between|known|used|made|based|published|written|directed|founded|within|where|as|established)\b.*$",
-    re.IGNORECASE,
-)
-_VAGUE = frozenset(
-    "one part name term form kind type set group number series study science system process way use place example page entry member art first second best largest".split()
-)
+_STOP = re.compile(rf"\b(?:{either('noun_ends')})\b.*$", re.IGNORECASE)
+_VAGUE = frozenset(words("vague_nouns"))
+_COMPOUND = frozenset(words("compound_nouns"))
 
 
 def page_name(title: str) -> tuple[str, str]:
@@ -68,13 +62,7 @@ def _read(title: str, markdown: str) -> Entity:
     noun, article = "", False
     first = fold(name)
     if not has_cjk(name):
-        article = bool(re.search(rf"(?<![.!?]\s)(?<!^)(?<!\n)\bthe\s+(?:\*\*|__)?{re.escape(name)}(?!\w)", markdown)) or bool(
-            re.search(rf"(?:^|[.!?]\s|\n)The\s+(?:\*\*|__)?{re.escape(name)}(?!\w)(?=(?:\*\*|__)?\s+[a-z(])", markdown)
-        )
-        if article:
-            bare = len(re.findall(rf"(?<![Tt]he )(?<![Tt]he \*\*)\b(?:of|in|on|to|by|for)\s+{re.escape(name)}(?=\s[a-z]|[,.])", markdown))
-            with_article = len(re.findall(rf"\b[Tt]he\s+(?:\*\*|__)?{re.escape(name)}(?!\w)(?=(?:\*\*|__)?(?:\s[a-z(]|[,.]))", markdown))
-            article = with_article > bare
+        article = _has_article(name, markdown)
         for unit in _opening(markdown):
             said = _IS_A.match(unit.text)
             if said and first.split()[-1] in fold(unit.text[: said.start("phrase")]):
@@ -89,18 +77,23 @@ def _opening(markdown: str) -> list[Unit]:
     return [unit for unit in units(markdown[:3000]) if unit.kind == "sentence"][:3]
 
 
+_AFTER = r"(?=(?:\*\*|__)?(?:\s(?:is|was|has|had|are|were|and|or|in|on|at|to|of|from|for|with|as|will|would|can|by)\b|[,.;:)('’]|\s\())"
+
+
+def _has_article(name: str, markdown: str) -> bool:
+    """Whether running text puts "the" before the name more often than not; "the Apollo 11 crew" says nothing about Apollo 11."""
+    marked = rf"(?:\*\*|__)?{re.escape(name)}(?!\w){_AFTER}"
+    with_article = len(re.findall(rf"\b[Tt]he\s+{marked}", markdown))
+    return with_article > len(re.findall(marked, markdown)) - with_article
+
+
 def _noun(phrase: str) -> str:
-    words = _STOP.sub("", phrase).strip().split()
-    while words and (not words[-1].isalpha() or words[-1].casefold() in _VAGUE):
+    """The noun a phrase ends in: "quiet town in the north" -> "town"; "" where there is none to be sure of."""
+    words = re.sub(r"(?:\s+(?:and|or|,))+$|,$", "", _STOP.sub("", phrase).strip()).split()
+    if not words or len(words) > 8 or not words[-1].isalpha() or not words[-1].islower() or words[-1] in _VAGUE:
         return ""
-    if not words or len(words) > 5:
-        return ""
-    lower = [word for word in words if word.islower() and word.isalpha()]
-    return (
-        " ".join(lower[-2:])
-        if len(lower) >= 2 and lower[-2] in {"railway", "football", "sports", "capital", "mountain", "short", "feature", "video", "art", "district"}
-        else (lower[-1] if lower and lower[-1] == words[-1] else "")
-    )
+    before = words[-2] if len(words) > 1 else ""
+    return f"{before} {words[-1]}" if before in _COMPOUND else words[-1]
 
 
 def entity_of(page: Page) -> Entity:

@@ -16,6 +16,7 @@ from terrarium.questions.entity import Entity, entity_of
 from terrarium.questions.lexicon import Relation, label_of, relations, relations_of_label
 from terrarium.questions.says import say
 from terrarium.questions.values import ValueKind, dates, fold, has_cjk, kind_of, numbers, plain
+from terrarium.questions.words import words
 
 Source = Literal["box", "table", "label", "sentence"]
 
@@ -24,7 +25,8 @@ Source = Literal["box", "table", "label", "sentence"]
 class Fact:
     """One fact as a page states it. `value` is without unit ("34"), `unit` as written ("km"); lists have `items`.
 
-    `as_of` is the year or date the statement itself gives, `article` that the page puts "the" before the value; the span is the row, line or sentence in the page's Markdown.
+    `as_of` is the year or date the statement itself gives, `article` that the page puts "the" before the value; the span is the
+    row, line or sentence in the page's Markdown.
     """
 
     subject: str
@@ -47,15 +49,17 @@ class Fact:
         return f"{self.value} {self.unit}".strip() if not self.unit or self.unit[0] not in "$€£¥" else f"{self.unit}{self.value}"
 
 
-_SUBJECT_HEADERS = frozenset(
-    "name town city company line club museum person event place country state river title law act novel book film item subject team station member county municipality settlement".split()
-)
-_TIME_HEADERS = frozenset("year census date season edition".split())
+_SUBJECT_HEADERS = frozenset(words("subject_headers"))
+_TIME_HEADERS = frozenset(words("time_headers"))
+# What makes a value uncertain, partial or past.
 _CONDITION = re.compile(
-    r"\b(?:former(?:ly)?|until|previous(?:ly)?|till|unknown|none|n/?a|various|disputed|see|est\.?|approx(?:imately)?|about|around|c(?:a|irca)?\.|over|under|more than|less than|nearly|almost|~|≈|[<>])",
+    r"\b(?:former(?:ly)?|until|previous(?:ly)?|till|unknown|none|n/?a|various|disputed|see|est\.?|approx(?:imately)?|about|around|c(?:a|irca)?\.|"
+    r"over|under|more than|less than|nearly|almost)(?!\w)|[~≈<>]",
     re.IGNORECASE,
 )
 _SINCE = re.compile(r"\s*[(（](?:since\s+|as of\s+|in\s+|from\s+|est\.?\s+)?(?P<year>1\d{3}|20\d{2})(?:[^()（）]{0,24})?[)）]", re.IGNORECASE)
+# A column in thousands holds other numbers than it shows.
+_SCALED = re.compile(r"[×x]\s?1[,.]?000|\bthousands?\b|\bmillions?\b|\b000s?\b|%|per cent|percent|\brank\b|\bchange\b", re.IGNORECASE)
 _ASIDE = re.compile(r"\s*[(（\[][^()（）\[\]]*[)）\]]")
 
 
@@ -83,6 +87,8 @@ def _lines(block: list[Unit], entity: Entity) -> Iterator[Fact]:
                 yield fact
     for unit in block:
         if unit.kind == "label" and (not unit.headings or _of_entity(unit.headings[-1], entity) or not relations_of_label(unit.headings[-1])):
+            if fold(unit.label) in ("source", "sources", "note", "notes"):
+                continue  # a footer, and no river
             label = re.sub(rf"\s+of\s+(?:the\s+)?{re.escape(entity.name)}(?!\w)", "", unit.label, flags=re.IGNORECASE)
             yield from _labelled(unit, entity.name, label, unit.value, "label")
         elif unit.kind == "sentence":
@@ -142,7 +148,9 @@ def is_subject_column(header: str, cells: list[str]) -> bool:
 
 def _labelled(unit: Unit, subject: str, label: str, value: str, source: Source) -> Iterator[Fact]:
     subject = _ASIDE.sub("", subject).strip()
-    if not subject or not value or len(subject) > 80:
+    if not subject or not value or len(subject) > 80 or fold(value) == fold(label) or _SCALED.search(label):
+        return
+    if source == "table" and (not re.search(r"[^\W\d_]{2}", subject) or re.search(r"[/;:|]", subject)):
         return
     _, year = label_of(label)
     readings = [fact for relation in relations_of_label(label) if (fact := read_value(relation, value, unit, subject, source, year))]
@@ -201,9 +209,15 @@ def _read_number(fact: Fact, relation: Relation, text: str) -> Fact | None:
     if not figures or _CONDITION.search(bare[: figures[0].start]) or len(bare) > 60:
         return None
     figure = figures[0]
+    if relation.after and figure.value != figure.value.to_integral_value():
+        return None  # people and seats come whole
     before, shown, after = bare[: figure.start].strip(), bare[figure.start : figure.end].strip(), bare[figure.end :].strip(" ,;.")
     if re.match(r"^(?:[-–/]|to\b)\s*\d", after) or re.search(r"\d\s*[-–/]$", before):
         return None  # a range
+    if re.match(r"^(?:and\s+)?\d+(?:\.\d+)?\s*[a-z]", after):
+        return None  # "6 days, 3 hours", "5 ft 11 in"
+    if relation.after and after and not relation.after.match(after):
+        return None
     if relation.unit == "money":
         currency = before if before and len(before) <= 4 else " ".join(after.split()[:2]) if after else ""
         currency = re.sub(r"^(?:per|in|a|of)\b.*", "", currency)
@@ -229,7 +243,7 @@ def _read_date(fact: Fact, relation: Relation, text: str) -> Fact | None:
 
 
 def _read_words(fact: Fact, relation: Relation, text: str) -> Fact | None:
-    bare = _ASIDE.sub("", text).strip(" .,;。")
+    bare = _ASIDE.sub("", text).rstrip(" .,;。").strip(" ,;。")
     if not bare or len(bare) > 60 or len(bare.split()) > 7 or ";" in bare or "http" in bare or _CONDITION.search(bare):
         return None
     if relation.kind == "name":
@@ -239,8 +253,10 @@ def _read_words(fact: Fact, relation: Relation, text: str) -> Fact | None:
             return None
         if dates(bare):
             return None
-    elif len(list_items(bare)) > 2:
+    elif (len(list_items(bare)) > 1 and relation.name != "colours") or ":" in bare:
         return None
+    elif fact.source == "sentence" and re.search(r"\b(?:into|by|that|which|to|from)\b", bare):
+        return None  # "The field of X is divided into ..." says nothing of what the field is
     name = re.sub(r"^the\s+(?=[A-Z])", "", bare)
     return replace(fact, value=name, article=name != bare)
 

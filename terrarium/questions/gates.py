@@ -12,25 +12,18 @@ from decimal import ROUND_HALF_UP, Decimal
 from terrarium.questions.lexicon import relations
 from terrarium.questions.question import CAPABILITIES, Operand, Question
 from terrarium.questions.values import ValueKind, dates, fold, has_cjk, kind_of, numbers, places, plain
+from terrarium.questions.words import either
 
 Gate = Callable[[Question], str | None]
 
 _SOURCES = re.compile(
-    r"\b(?:according to|as (?:stated|mentioned|described|reported|noted) (?:in|by|on)|(?:this|the|that) (?:article|page|text|passage|document|website|infobox|table|excerpt|section|author of the article|snippet|source)|"
-    r"mentioned (?:in|above|here)|wikipedia|wikidata|encyclop(?:a)?edia britannica|given (?:text|passage)|above text)\b|根据|据.{0,8}(?:报道|记载|介绍)|文中|本文|该文|上文|文章|页面|维基百科|https?://|\bwww\.|\b[\w-]+\.(?:com|org|net|example)\b",
-    re.IGNORECASE,
+    rf"\b(?:{either('source_phrases')})\b|{either('source_phrases_zh')}|https?://|\bwww\.|\b[\w-]+\.(?:com|org|net|example)\b", re.IGNORECASE
 )
-_OPEN = re.compile(
-    r"^(?:why|how (?:come|do|does|did|can|could|should|would|was|were|is|are)\b|what (?:do you|is your|are the (?:reasons|causes|consequences|effects|advantages|benefits|implications|main))|in what ways?|explain|describe|discuss|compare)|为什么|为何|如何|怎样|怎么",
-    re.IGNORECASE,
-)
+_OPEN = re.compile(rf"^(?:{either('open_questions')})\b|{either('open_questions_zh')}", re.IGNORECASE)
 _CLOSED_HOW = re.compile(r"^how (?:was|were|is|are|did) .{3,120}\b(?:called|named|spelled|end)\b", re.IGNORECASE)
 _YES_NO = re.compile(r"^(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b|是否|吗？?$", re.IGNORECASE)
 _CHOICE = re.compile(r"\b(?:A|a)\)\s|\bwhich of the (?:following|above)\b|\b(?:true or false|yes or no)\b", re.IGNORECASE)
-_UNDATED = re.compile(
-    r"\b(?:currently|current|now|nowadays|today|at present|presently|so far|to date|recently|recent|latest|up to now|this year|last year|these days|at the moment|most recent)\b|目前|现在|现任|如今|最近|最新|至今|今年|去年|当前",
-    re.IGNORECASE,
-)
+_UNDATED = re.compile(rf"\b(?:{either('present_words')})\b|{either('present_words_zh')}", re.IGNORECASE)
 _YEAR = re.compile(r"(?<!\d)(?:1\d{3}|20\d{2})(?!\d)")
 LONGEST_QUESTION, LONGEST_ANSWER, LONGEST_LIST = 400, 60, 12
 

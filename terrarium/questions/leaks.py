@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from terrarium.questions.lexicon import relations
 from terrarium.questions.question import Question
 from terrarium.questions.values import ValueKind, fold, has_cjk, kind_of, numbers, places, plain, same
+from terrarium.questions.words import words as word_list
 
 _RANK = re.compile(r"^\s*#?\d{1,3}[.)]\s+")
 
@@ -76,10 +77,7 @@ def _answer_kind(question: Question, answer: str) -> ValueKind:
     return question.answer_kind if question.answer_kind in ("number", "date") else ("name" if kind_of(answer) != "date" else "date")  # type: ignore[return-value]
 
 
-_EMPTY = frozenset(
-    "a an the of in on at to for from by with and or is was are were be been do does did has have had what which who whom whose when where how many much long large old tall high it its that this "
-    "as than there one name called known year date most more according".split()
-)
+_EMPTY = frozenset(word_list("empty_words"))
 
 
 def content_words(text: str) -> set[str]:

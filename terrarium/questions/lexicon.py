@@ -30,6 +30,7 @@ class Relation:
     listed: bool
     changes: bool
     when_dated: str
+    never: str
     labels: frozenset[str]
     cues: re.Pattern[str]
     after: re.Pattern[str] | None
@@ -64,6 +65,7 @@ def relations() -> dict[str, Relation]:
             listed=entry.get("list", False),
             changes=entry.get("changes", False),
             when_dated=entry.get("when_dated", ""),
+            never=entry.get("never", ""),
             labels=frozenset([*entry["labels"], *zh.get("labels", ())]),
             cues=_pattern([*entry["cues"], *(re.escape(label) for label in entry["labels"]), *zh.get("cues", ()), *zh.get("labels", ())]),
             after=_pattern(after) if after else None,
@@ -91,13 +93,14 @@ def _by_label() -> dict[str, tuple[Relation, ...]]:
 
 
 _BRACKETS = re.compile(r"\s*[(（\[][^)）\]]*[)）\]]")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _TAIL = re.compile(r"[\s\d.:：]+$")
 
 
 @lru_cache(maxsize=8192)
 def label_of(text: str) -> tuple[str, str | None]:
     """A label as it is looked up, and the year it carries: "Population (2021 census)" -> ("population", "2021")."""
-    bare = plain(text)
+    bare = _CAMEL.sub(" ", plain(text))
     years = [str(when.year) for when in dates(bare.replace("_", " "))]
     name = re.sub(r"\b(?:1\d{3}|20\d{2})\b", " ", _BRACKETS.sub("", bare).replace("_", " "))
     name = re.sub(r"^(?:in|as of)\s+|\s+(?:in|as of|since|on)$", "", " ".join(name.split())) if years else name

@@ -7,13 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from terrarium.questions.values import fold
+from terrarium.questions.words import words as word_list
 
 _WORD = re.compile(r"[^\W\u3400-\u9fff_]+(?:['’][^\W\u3400-\u9fff_]+)*|[\u3400-\u9fff]|&")
 _POSSESSIVE = re.compile(r"['’]s?$", re.IGNORECASE)
 # Words that make a longer name of the one that follows, also where the longer name is unknown.
-_PREFIXES = frozenset(
-    "new old upper lower great greater little north south east west northern southern eastern western central saint st san santa mount mt lake river port fort cape nova royal sir".split()
-)
+_PREFIXES = frozenset(word_list("name_prefixes"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from terrarium.questions.facts import Fact, facts_of
 from terrarium.questions.lexicon import Relation, relations
 from terrarium.questions.splits import split_of
 from terrarium.questions.values import dates, fold, has_cjk, numbers, same
+from terrarium.questions.words import mapping, words
 
 # A name that is the value of so many relations is a word ("Unknown", "Red"), not the name of one thing.
 _WORD_RELATIONS = 4
@@ -71,6 +72,12 @@ class Pool:
     words: set[str] = field(default_factory=set)
     names: dict[str, Entity] = field(default_factory=dict)
     articles: set[str] = field(default_factory=set)
+    people: set[str] = field(default_factory=set)
+
+    @property
+    def one_site(self) -> bool:
+        """Whether all pages come from one site."""
+        return len({urlsplit(page.url).netloc for page in self.pages.values()}) == 1
 
     def in_text(self, name: str) -> str:
         """A name as it stands inside a sentence, with the article its own page gives it."""
@@ -82,6 +89,8 @@ class Pool:
     def noun(self, subject: str, facts: Iterable[Statement]) -> str:
         """What kind of thing a subject is, in one word or two."""
         entity = self.names.get(fold(subject))
+        if fold(subject) in self.people:
+            return "person"
         if entity and entity.noun:
             return entity.noun
         if entity and entity.qualifier.isalpha() and entity.qualifier.islower():
@@ -103,25 +112,14 @@ class Pool:
         return (statement for statement in self.statements if statement.split == split)
 
 
-_CLASSES = {
-    "person": {"born", "birthplace", "occupation", "died", "education", "spouse"},
-    "place": {"population", "mayor", "elevation", "region", "postal_code", "capital", "river"},
-    "river": {"mouth", "source", "tributaries", "basin"},
-    "club": {"stadium", "coach", "league"},
-    "organisation": {"headquarters", "founder", "employees", "revenue", "industry", "chief_executive"},
-    "event": {"deaths", "injured", "cause", "date"},
-    "work": {"author", "publisher", "published", "director_of_work", "starring", "composer"},
-    "line": {"stations", "operator", "terminus"},
-    "building": {"architect", "collection", "floors"},
-}
-_ARTICLE_TAILS = frozenset(
-    "river sea ocean bay sound mountains islands canal desert alps empire republic kingdom union federation league museum bridge university academy line act war".split()
-)
+_CLASSES = {noun: frozenset(telling.split()) for noun, telling in mapping("classes").items()}
+_ARTICLE_HEADS = frozenset(words("article_heads"))
+_ARTICLE_TAILS = frozenset(words("article_tails"))
 
 
 def _wants_article(name: str) -> bool:
-    words = name.casefold().split()
-    return len(words) > 1 and (words[0] in {"river", "university", "republic", "kingdom", "isle", "gulf", "bay"} or words[-1] in _ARTICLE_TAILS)
+    parts = name.casefold().split()
+    return len(parts) > 1 and (parts[0] in _ARTICLE_HEADS or parts[-1] in _ARTICLE_TAILS)
 
 
 def build(pages: Sequence[Page], fractions: Mapping[str, float]) -> Pool:
@@ -135,6 +133,8 @@ def build(pages: Sequence[Page], fractions: Mapping[str, float]) -> Pool:
         for fact in facts_of(page):
             fact = _dated_by_page(fact, page)
             pool.everything.append(fact)
+            if fact.relation in ("born", "birthplace", "spouse"):
+                pool.people.add(fold(fact.subject))
             if fact.article:
                 pool.articles.add(fold(fact.value))
             for value in fact.items or (fact.value,):
@@ -145,6 +145,8 @@ def build(pages: Sequence[Page], fractions: Mapping[str, float]) -> Pool:
                 pool.unusable.append((fact, reason))
             else:
                 grouped[fold(fact.subject), fact.relation, fact.as_of].append(fact)
+    for key in [key for key in grouped if relations()[key[1]].never == "person" and key[0] in pool.people]:
+        pool.unusable.extend((fact, "a person has no such thing") for fact in grouped.pop(key))
     pool.words = {value for value, found in uses.items() if len(found) >= _WORD_RELATIONS}
     for key, facts in grouped.items():
         if any(not agree(facts[0], other) for other in facts[1:]):
@@ -163,8 +165,19 @@ def agree(one: Fact, other: Fact) -> bool:
         first, second = dates(one.value)[0], dates(other.value)[0]
         return first.year == second.year and (None in (first.month, second.month) or (first.month, first.day) == (second.month, second.day))
     if one.kind == "number":
-        return same(one.shown, other.shown, "number")
+        return same(one.shown, other.shown, "number") or _converted(one, other)
     return same(one.value, other.value, one.kind)
+
+
+def _converted(one: Fact, other: Fact) -> bool:
+    """Whether two lengths or areas are one in two units: 1,246,700 km² and 481,354 sq mi."""
+    first, second = numbers(one.shown)[0], numbers(other.shown)[0]
+    return (
+        bool(first.dimension)
+        and first.dimension == second.dimension
+        and first.unit != second.unit
+        and abs(first.base - second.base) <= first.base / 100
+    )
 
 
 def _statement(facts: list[Fact], pool: Pool) -> Statement:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 
 from terrarium.questions.lexicon import Relation, relations, relations_of_label
+from terrarium.questions.words import either, mapping
 
 _BE = r"(?:is|was|are|were|has been|had been|stands at|stood at|numbers?|numbered|amounts? to|amounted to|comes? to|came to)"
 _DATE_TAIL = re.compile(r"\s*(?:,\s*)?(?:\(?\s*(?:as of|in|since)\s+(?P<year>1\d{3}|20\d{2})\s*\)?)\s*$", re.IGNORECASE)
@@ -14,17 +15,7 @@ _DATE_HEAD = re.compile(r"^(?:as of|in|by)\s+(?P<year>1\d{3}|20\d{2}),?\s+(?=\S)
 _HAN_YEAR = re.compile(r"^(?P<year>1\d{3}|20\d{2})年[，,]\s*")
 
 # Participles that name a relation, by the word that follows them: "founded in" a year, "founded by" a person.
-_PARTICIPLES: dict[str, dict[str, str]] = {
-    "founded": {"in": "founded", "on": "founded", "by": "founder"}, "established": {"in": "founded", "on": "founded", "by": "founder"},
-    "set up": {"in": "founded", "by": "founder"}, "opened": {"in": "opened", "on": "opened"}, "inaugurated": {"in": "opened", "on": "opened"},
-    "built": {"in": "built"}, "completed": {"in": "built"}, "designed": {"by": "architect"}, "written": {"by": "author"}, "directed": {"by": "director"},
-    "published": {"in": "published", "on": "published", "by": "publisher"}, "released": {"in": "published", "on": "published"},
-    "born": {"on": "born", "in": "birthplace"}, "composed": {"by": "composer"}, "produced": {"by": "producer"}, "operated": {"by": "operator"}, "owned": {"by": "owner"},
-    "enacted": {"in": "enacted", "on": "enacted"}, "adopted": {"in": "enacted", "on": "enacted"}, "passed": {"in": "enacted", "on": "enacted"},
-    "located": {"in": "location"}, "situated": {"in": "location", "on": "river"}, "headquartered": {"in": "headquarters"}, "based": {"in": "headquarters"},
-    "discovered": {"in": "discovered", "by": "discoverer"}, "coached": {"by": "coach"}, "launched": {"on": "launch_date"}, "first climbed": {"in": "first_ascent", "by": "first_climber"},
-    "caused": {"by": "cause"}, "married": {"to": "spouse"}, "educated": {"at": "education"}, "administered": {"by": "ministry"},
-}  # fmt: skip
+_PARTICIPLES: dict[str, dict[str, str]] = mapping("participles")
 
 
 @cache
@@ -41,13 +32,15 @@ def _patterns() -> tuple[re.Pattern[str], ...]:
     s = rf"(?:(?:the|The)\s+)?{_S}"
     a = r"(?:an?\s+|the\s+)?"
     labels = _labels()
-    noun = r"(?:(?:town|city|club|company|novel|river|village|museum|bridge|firm|book|film|stadium|ground|home stadium|text|building|house|area) (?:of )?)?"
+    noun = rf"(?:(?:home )?(?:{either('noun_before_name')}) (?:of )?)?"
+    tail = r"(?P<tail>\s+\(?(?:as of|in|since)\s+\d{4}\)?)?$"
+    done = "|".join(_PARTICIPLES)
     written = (
         rf"^(?:the\s+)?(?P<label>{labels})\s+(?:of|on|at|for)\s+{noun}{s}\s+{_BE}\s+(?:called\s+)?(?P<value>.+)$",
         rf"^(?:the\s+)?{noun}{s}\s+(?:has|had|have)\s+{a}(?:total\s+)?(?P<label>{labels})\s+of\s+(?P<value>.+)$",
-        rf"^(?P<value>[^,;]+?)\s+(?:is|was)\s+(?:the\s+)?(?P<label>{labels})\s+of\s+{s}(?P<tail>\s+\(?(?:as of|in|since)\s+\d{{4}}\)?)?$",
-        rf"^{s}\s+(?:has|had|counts?|counted|numbers?)\s+(?P<value>[\d][^,;:]*?)\s*(?P<label>{labels})(?P<tail>\s+\(?(?:as of|in|since)\s+\d{{4}}\)?)?$",
-        rf"^(?:the\s+)?{noun}{s}\s+(?:is|was|were|are|has been|had been)\s+(?P<done>{'|'.join(_PARTICIPLES)})\s+(?P<word>in|on|by|at|to)\s+(?P<value>.+)$",
+        rf"^(?P<value>[^,;]+?)\s+(?:is|was)\s+(?:the\s+)?(?P<label>{labels})\s+of\s+{s}{tail}",
+        rf"^{s}\s+(?:has|had|counts?|counted|numbers?)\s+(?P<value>[\d][^,;:]*?)\s*(?P<label>{labels}){tail}",
+        rf"^(?:the\s+)?{noun}{s}\s+(?:is|was|were|are|has been|had been)\s+(?P<done>{done})\s+(?P<word>in|on|by|at|to)\s+(?P<value>.+)$",
         rf"^{s}\s+(?P<done>opened)\s+(?P<word>in|on)\s+(?P<value>.+)$",
         rf"^{s}\s+(?:has|had)\s+(?:\d+|\w+)\s+(?P<label>{labels})\s*:\s*(?P<value>.+)$",
     )
@@ -80,7 +73,7 @@ def say(sentence: str, subject: str) -> Iterator[tuple[Relation, str, str | None
         value = match["value"].strip()
         if groups.get("done"):
             name = _PARTICIPLES[match["done"].casefold()].get(match["word"].casefold())
-            found = (relations()[name],) if name else ()
+            found: tuple[Relation, ...] = (relations()[name],) if name else ()
             if name == "birthplace" and value[:4].isdigit():
                 found = (relations()["born"],)
         else:

@@ -33,7 +33,7 @@ class SupportSettings(BaseModel):
     shares: dict[str, float] = Field(default={"sft": 0.5, "rl": 0.5})
     mode: Literal["corpus", "question", "none"] = "corpus"
     seed: int = 0
-    snippets: int = Field(default=10, ge=1, le=50, description="results of the world's search that must not give the answer away")
+    snippets: int = Field(default=5, ge=1, le=50, description="results of the world's search that must not give the answer away")
     agreeing_sites: int = Field(default=2, ge=1, description="sites that must say so where a question asks for agreement")
 
 

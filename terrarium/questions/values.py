@@ -13,76 +13,9 @@ from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import Literal
 
+from terrarium.questions.numerals import HAN, ONES, SCALES, TENS, UNITS, from_han, from_words
+
 ValueKind = Literal["number", "date", "name", "text"]
-
-_UNITS: dict[str, tuple[str, str]] = {}
-
-
-def _units(dimension: str, factors: dict[str, str]) -> None:
-    for spellings, factor in factors.items():
-        for spelling in spellings.split("|"):
-            _UNITS[spelling] = (dimension, factor)
-
-
-# Factors to the base unit of each dimension; only exact definitions (SI, and the international foot, mile and acre).
-_units(
-    "length",
-    {
-        "km|kms|kilometre|kilometres|kilometer|kilometers|公里|千米": "1000",
-        "m|metre|metres|meter|meters|米": "1",
-        "cm|centimetres|centimeters|厘米": "0.01",
-        "mm|millimetres|millimeters|毫米": "0.001",
-        "mi|mile|miles": "1609.344",
-        "ft|foot|feet": "0.3048",
-        "inch|inches": "0.0254",
-    },
-)
-_units(
-    "area",
-    {
-        "km2|km²|sq km|square kilometres|square kilometers|square kilometre|square kilometer|平方公里|平方千米": "1000000",
-        "m2|m²|sq m|square metres|square meters|平方米": "1",
-        "ha|hectare|hectares|公顷": "10000",
-        "sq mi|mi2|mi²|square miles|square mile": "2589988.110336",
-        "acre|acres": "4046.8564224",
-    },
-)
-_units(
-    "mass",
-    {"t|tonne|tonnes|ton|tons|吨": "1000", "kg|kilogram|kilograms|公斤|千克": "1", "gram|grams|克": "0.001", "lb|lbs|pound|pounds": "0.45359237"},
-)
-_units("time", {"min|mins|minute|minutes|分钟": "60", "hr|hrs|hour|hours|小时": "3600", "sec|secs|second|seconds|秒": "1", "day|days|天": "86400"})
-_units("share", {"%|％|percent|per cent": "1"})
-_units(
-    "power",
-    {"mw|megawatt|megawatts|兆瓦": "1000000", "kw|kilowatt|kilowatts|千瓦": "1000", "gw|gigawatt|gigawatts": "1000000000", "watt|watts|瓦": "1"},
-)
-
-_SCALES = {
-    "hundred": 100,
-    "thousand": 1000,
-    "million": 10**6,
-    "mn": 10**6,
-    "billion": 10**9,
-    "bn": 10**9,
-    "trillion": 10**12,
-    "千": 1000,
-    "万": 10**4,
-    "萬": 10**4,
-    "百万": 10**6,
-    "亿": 10**8,
-    "億": 10**8,
-}
-_ONES = {
-    word: n
-    for n, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
-    )
-}
-_TENS = {word: 10 * n for n, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), start=2)}
-_HAN_DIGITS = {char: n for n, char in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2, "兩": 2}
-_HAN_SCALES = {"十": 10, "百": 100, "千": 1000}
-_HAN_BIG = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
 
 _MONTHS = {
     name: n
@@ -121,18 +54,17 @@ _DATE = re.compile(
 _YEAR = re.compile(
     r"(?<![A-Za-z0-9_.,/€$£¥])(?:AD\s)?(?P<year>1\d{3}|20\d{2}|21\d{2})(?:\s(?:AD|CE))?(?![A-Za-z0-9_]|[,.]\d|\s?(?:%|million\b|billion\b|thousand\b))"
 )
-_UNIT = "|".join(re.escape(unit).replace(r"\ ", r"\s") for unit in sorted(_UNITS, key=len, reverse=True))
+_UNIT = "|".join(re.escape(unit).replace(r"\ ", r"\s") for unit in sorted(UNITS, key=len, reverse=True))
 _NUMBER = re.compile(
     r"(?<![A-Za-z0-9_])(?<![\d][.,])(?P<sign>[-−](?=\d))?(?P<digits>\d{1,3}(?:[,\u00a0\u202f\u2009’']\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?)"
     r"(?:[\s\u00a0-]?(?P<scale>hundred|thousand|million|mn|billion|bn|trillion|百万|千|万|萬|亿|億)(?![a-z]))?"
     rf"(?:[\s\u00a0-]?(?P<unit>{_UNIT})(?![A-Za-z0-9²³]))?(?![A-Za-z0-9])",
     re.IGNORECASE,
 )
-_HAN = "零〇一二三四五六七八九十百千万萬亿億两兩"
-_HAN_NUMBER = re.compile(rf"(?<![第{_HAN}])(?:[{_HAN}]{{2,}}|[{_HAN}](?=[个個座条條家人名站所位支次层棵年月日]|{_UNIT}))(?P<unit>{_UNIT})?")
+_HAN_NUMBER = re.compile(rf"(?<![第{HAN}])(?:[{HAN}]{{2,}}|[{HAN}](?=[个個座条條家人名站所位支次层棵年月日]|{_UNIT}))(?P<unit>{_UNIT})?")
 _WORD_NUMBER = re.compile(
     r"\b(?:(?:a|one)(?=\s(?:hundred|thousand|million)))?(?:[\s-]?(?:and\s)?\b(?:"
-    + "|".join([*_ONES, *_TENS, "hundred", "thousand", "million"])
+    + "|".join([*ONES, *TENS, "hundred", "thousand", "million"])
     + r")\b)+"
     rf"(?:[\s-](?P<unit>{_UNIT})(?![\w²³]))?",
     re.IGNORECASE,
@@ -243,13 +175,13 @@ def numbers(text: str) -> tuple[Number, ...]:
         except InvalidOperation:
             continue
         if match["scale"]:
-            value *= _SCALES[match["scale"].casefold()]
+            value *= SCALES[match["scale"].casefold()]
         if match["unit"] == "m" and text[: match.start()].rstrip()[-1:] in {"$", "€", "£", "¥"} and match.start():
             value *= 10**6
         if match["sign"] and match.start() == 0:
             value = -value
         found.append(_number(value, match["unit"], *match.span()))
-    for pattern, read in ((_WORD_NUMBER, _from_words), (_HAN_NUMBER, _from_han)):
+    for pattern, read in ((_WORD_NUMBER, from_words), (_HAN_NUMBER, from_han)):
         for match in pattern.finditer(text):
             unit = match["unit"]
             spelled = match[0][: len(match[0]) - len(unit)] if unit else match[0]
@@ -263,43 +195,8 @@ def numbers(text: str) -> tuple[Number, ...]:
 
 def _number(value: Decimal, unit: str | None, start: int, end: int) -> Number:
     name = re.sub(r"\s+", " ", (unit or "").casefold())
-    dimension, factor = _UNITS.get(name, ("", "1"))
+    dimension, factor = UNITS.get(name, ("", "1"))
     return Number(value, name, dimension, value * Decimal(factor), start, end)
-
-
-def _from_words(spelled: str) -> int | None:
-    total, current, seen = 0, 0, False
-    for word in re.split(r"[\s-]+", spelled.casefold()):
-        if word in ("and", "", "a"):
-            continue
-        if word in _ONES or word in _TENS:
-            amount = _ONES.get(word, _TENS.get(word, 0))
-            if seen and (current % 100 if amount < 100 else current) and not (current % 10 == 0 and amount < 10):
-                return None
-            current += amount
-        elif word == "hundred":
-            current = (current or 1) * 100
-        else:
-            total, current = total + (current or 1) * _SCALES[word], 0
-        seen = True
-    return total + current if seen else None
-
-
-def _from_han(spelled: str) -> int | None:
-    if all(char in _HAN_DIGITS for char in spelled):
-        return int("".join(str(_HAN_DIGITS[char]) for char in spelled))
-    total = section = digit = 0
-    for char in spelled:
-        if char in _HAN_DIGITS:
-            digit = _HAN_DIGITS[char]
-        elif char in _HAN_SCALES:
-            section += (digit or 1) * _HAN_SCALES[char]
-            digit = 0
-        else:
-            if not section and not digit:
-                return None
-            total, section, digit = (total + section + digit) * _HAN_BIG[char], 0, 0
-    return total + section + digit
 
 
 def same(one: str, other: str, kind: ValueKind) -> bool:

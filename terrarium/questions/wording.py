@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from terrarium.questions.splits import position
+from terrarium.questions.words import words
 
 _FULL_DATE, _YEAR = "d:", "y:"
 
@@ -67,10 +68,8 @@ def dated(question: str, as_of: str | None, language: str, key: str, first: bool
     return f"{question.removesuffix('?')} as of {shown}?"
 
 
-_OPENERS = frozenset(
-    "there two only find taking if between how much who what which when where how in on at to by for from of since over into with whom whose under against after going".split()
-)
-_MONTHS = "January February March April May June July August September October November December".split()
+_OPENERS = frozenset(words("openers"))
+_MONTHS = words("months")
 
 
 def spoken_date(as_of: str, language: str = "en") -> str:

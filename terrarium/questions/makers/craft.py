@@ -105,6 +105,7 @@ def clause_of(pool: Pool, statement: Statement) -> str:
     if statement.relation.kind == "name":
         value = pool.in_text(statement.value)
     elif statement.relation.name == "occupation":
+        value = value[:1].lower() + value[1:] if value[1:2].islower() else value
         value = f"{'an' if value[:1].lower() in 'aeiou' else 'a'} {value}"
     clause = statement.relation.clause.replace("{the v}", "{v}").replace("{a v}", "{v}").format(v=value)
     if statement.relation.kind == "date" and not statement.full_date:

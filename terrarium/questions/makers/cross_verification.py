@@ -47,11 +47,10 @@ def make_cross_verification(craft: Craft) -> Iterator[Question]:
 
 
 def _independent(craft: Craft, facts: tuple[Fact, ...]) -> bool:
-    """Two pages, of different sites or at least of different subjects."""
+    """Pages of two sites; where the whole corpus is one site, two pages."""
     pages = {fact.page_id: craft.pool.pages[fact.page_id] for fact in facts}
-    hosts = {urlsplit(page.url).netloc for page in pages.values()}
-    subjects = {fold(craft.pool.entities[page_id].name) for page_id in pages}
-    return len(hosts) > 1 or (len(pages) > 1 and len(subjects) > 1)
+    sites = {urlsplit(page.url).netloc for page in pages.values()}
+    return len(sites) > 1 or (len(pages) > 1 and craft.pool.one_site)
 
 
 def _overtaken(craft: Craft) -> dict[str, Statement]:

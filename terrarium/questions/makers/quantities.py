@@ -9,8 +9,7 @@ from decimal import ROUND_HALF_UP, Decimal
 
 from terrarium.questions.makers.craft import Craft
 from terrarium.questions.pool import Statement
-from terrarium.questions.values import fold
-
+from terrarium.questions.values import dates, fold
 
 _SCALES = {"thousand": Decimal(10**3), "million": Decimal(10**6), "billion": Decimal(10**9), "trillion": Decimal(10**12)}
 _SCALE = re.compile(r"\s*\b(thousand|million|billion|trillion)$")
@@ -45,7 +44,7 @@ def format_like(number: Decimal, example: str) -> str:
     if number == number.to_integral_value():
         decimals = 0
     rounded = number.quantize(Decimal(1).scaleb(-decimals), rounding=ROUND_HALF_UP)
-    plain_year = example.isdigit() and len(example) == 4
+    plain_year = bool(dates(example))
     return f"{rounded:.{decimals}f}" if plain_year else f"{rounded:,.{decimals}f}"
 
 
