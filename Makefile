@@ -24,6 +24,8 @@ export DAGSTER_HOME := $(ROOT)
 export TERRARIUM_STATE := $(abspath $(or $(TERRARIUM_STATE),$(ROOT)/.terrarium))
 export TERRARIUM_PROFILE := $(PROFILE)
 export PYTHONUNBUFFERED := 1
+# For profiles that ask for a seed corpus.
+export SEEDS := $(if $(SEEDS),$(abspath $(SEEDS)))
 
 .PHONY: run setup ui test lint bench
 

@@ -18,6 +18,8 @@ from resources.web import PracticeWeb
 from terrarium.errors import TerrariumError
 from terrarium.job import Job, Outcome
 
+STOPPED = "stopped"
+
 
 class Again(dg.Config):
     """What a person may ask for when launching an asset by hand."""
@@ -53,6 +55,9 @@ def asset_of(
         except dg.Failure as failure:
             tell_failed_gates(context, step.keys[0], failure)
             raise
+        except (KeyboardInterrupt, dg.DagsterExecutionInterruptedError) as stopped:
+            # Dagster retries what was interrupted if there is a retry policy; who stops a step does not want it started again.
+            raise dg.Failure(f"{step.title} was stopped.", metadata={STOPPED: True}, allow_retries=False) from stopped
         for key, name in zip(step.keys, step.names, strict=True):
             artifact = made[name]
             yield dg.MaterializeResult(

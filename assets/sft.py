@@ -14,6 +14,7 @@ from terrarium.job import Job
     "terrarium.sft.teacher:teach",
     group="sft",
     after=("answerable_questions", "world"),
+    gates=("something_to_learn",),
     samples=("rollouts.parquet", "dropped.parquet"),
 )
 def teacher_trajectories(inputs: Inputs) -> Job:

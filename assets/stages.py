@@ -68,6 +68,7 @@ def make_stage(k: int) -> list[Step]:
         descriptions={questions: f"The difficulty filter of stage {k}: questions with 1 to n-1 right of n valid attempts; the histogram."},
         per="recipe",
         after=(rollouts, "answerable_questions"),
+        warnings=("enough_questions_survive",),
         samples=("questions.parquet", "attempts.parquet", "dropped.parquet"),
     )
     def select(inputs: Inputs) -> Job | PassThrough:

@@ -46,7 +46,7 @@ def resources_of(profile: Profile) -> dict[str, Any]:
         web = PracticeWeb()
     else:
         web = PracticeWeb(
-            proxy=profile.web["proxy"] if isinstance(profile.web, dict) else profile.web.proxy,
+            proxy=profile.web.proxy,
             command=list(serve.command),
             ready_url=serve.ready_url,
             identity=serve.identity,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import dagster as dg
 
+from assets.materialise import STOPPED
 from assets.step import Step
 from pipelines.board import label
 from pipelines.plan import Segment
@@ -57,6 +58,8 @@ def _reason(failed: dg.DagsterEvent, run_id: str) -> str:
         chain.append(error)
         error = error.cause
     if any(link.cls_name in _INTERRUPTED for link in chain):
+        raise KeyboardInterrupt
+    if data.user_failure_data and STOPPED in data.user_failure_data.metadata:
         raise KeyboardInterrupt
     if data.user_failure_data and data.user_failure_data.description:
         log = data.user_failure_data.metadata.get("log")

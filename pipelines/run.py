@@ -69,7 +69,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--from", dest="start", metavar="ASSET_OR_GROUP", help="only this and what is made from it")
     parser.add_argument("--until", metavar="ASSET_OR_GROUP", help="only this and what it is made from")
     parser.add_argument("--fresh", action="store_true", help="with --from: make these anew, also where their inputs are as they were")
-    parser.add_argument("--seeds", metavar="PATH", help="a seed corpus in place of the profile's")
+    parser.add_argument("--seeds", metavar="PATH", help="the seed corpus, for a profile that asks for ${SEEDS}")
     parser.add_argument("--plan", action="store_true", help="say what would be done, and do nothing")
     options = parser.parse_args(arguments)
     if options.fresh and not options.start:
@@ -115,7 +115,11 @@ def _run(options: argparse.Namespace, console: Console, state: Path) -> int:
     started = time.monotonic()
     from resources.profiles import load_profile
 
-    profile = load_profile(options.profile, {"seeds": options.seeds} if options.seeds else None)
+    if options.seeds:
+        os.environ["SEEDS"] = str(Path(options.seeds).expanduser().absolute())
+    profile = load_profile(options.profile)
+    if options.seeds and all(source.location != os.environ["SEEDS"] for source in profile.seeds):
+        raise TerrariumError(f"The profile {profile.name} has seeds of its own; take --seeds away, or name a profile that asks for ${{SEEDS}}.")
     recipes = _recipes(options.recipes, profile.recipes)
 
     import dagster as dg

@@ -99,7 +99,7 @@ def here(step: Step, job: Job) -> Outcome:
 def definitions(lineage: Lineage, root: Path, process: ChildProcess | None = None) -> dg.Definitions:
     partitions = {"recipe": dg.StaticPartitionsDefinition(["x", "yy"]), "round": dg.DynamicPartitionsDefinition(name="rounds")}
     return dg.Definitions(
-        assets=[asset_of(one, lineage, partitions, one.needs, None) for one in lineage.steps],  # type: ignore[arg-type]
+        assets=[asset_of(one, lineage, partitions, one.needs, dg.RetryPolicy(max_retries=2, delay=5)) for one in lineage.steps],  # type: ignore[arg-type]
         resources={"store": ArtifactStore(root=str(root)), "process": process or HereProcess(), "web": PracticeWeb()},
         executor=dg.in_process_executor,
     )
