@@ -177,6 +177,12 @@ def test_igpo_equals_a_slow_second_implementation(batch: list[dict[str, Any]]) -
         assert got == pytest.approx(wanted, rel=1e-6, abs=1e-6)
 
 
+def test_a_gain_of_exactly_zero_keeps_its_place() -> None:
+    idle = {"group": "g", "tools": ["visit", "answer"], "V": [-1.0, -1.0], "outcome": 1.0}
+    assert turn_rewards(idle, IgpoOptions()).raw == [1e-10, 1.0]
+    assert igpo([idle, {**idle, "outcome": 0.0}])[0][0] == pytest.approx(0.95, abs=1e-4)
+
+
 def test_a_penalty_after_normalising_is_never_a_reward() -> None:
     worse = {"group": "g", "tools": ["visit", "visit", "answer"], "V": [0.0, -5.0, -9.0], "outcome": 0.0}
     malformed = {"group": "g", "tools": ["visit", "answer"], "V": [0.0, 0.0], "outcome": 0.0, "fmt_ok": [False, True]}

@@ -29,6 +29,13 @@ def test_a_step_has_no_question_twice_and_all_come_equally_often(size: int, ques
     assert max(counts.values()) - min(counts.get(name, 0) for name in ids) <= 2
 
 
+def test_each_pass_has_an_order_of_its_own() -> None:
+    plan = training_plan(NAMES, 1, 2 * len(NAMES), 1)
+    first, second = plan[: len(NAMES)], plan[len(NAMES) :]
+    assert sorted(first) == sorted(second)
+    assert first != second
+
+
 def test_the_order_depends_on_the_seed_and_a_new_question_moves_no_other() -> None:
     assert seeded_order(NAMES, 1) != seeded_order(NAMES, 2)
     assert sorted(seeded_order(NAMES, 1)) == sorted(NAMES)

@@ -14,7 +14,7 @@ from terrarium.agent.rollout import Rollout
 from terrarium.rl.loss import add_scoring, policy_loss
 from terrarium.rl.settings import StageSettings
 from terrarium.rl.source import with_advantages
-from terrarium.rl.trainer import Batch, Row, build_trainer
+from terrarium.rl.trainer import Batch, Row, _trim, build_trainer
 from tests.terrarium.rl.conftest import make_model, make_rollout, make_stage, make_tokenizer
 
 PROMPT = list(range(40, 60))
@@ -126,11 +126,30 @@ def test_an_outage_takes_no_part_and_a_rollout_without_tokens_is_borne(tmp_path:
     right, wrong = (as_sampled(model, rollout) for rollout in groups()[0])
     batch = with_advantages([[right, lost, wrong]], stage)
     assert batch.advantages == [[1.0, 1.0], [], [-1.0, -1.0]]
-    build_trainer(model, make_tokenizer(), Fixed(batch), [["a"]], stage, tmp_path, seed=0).train()
+    trainer = build_trainer(model, make_tokenizer(), Fixed(batch), [["a"]], stage, tmp_path, seed=0)
+    trainer.train()
     alone = make_model()
     pair = with_advantages([[right, wrong]], stage)
-    build_trainer(alone, make_tokenizer(), Fixed(pair), [["a"]], make_stage(group=2, questions=1), tmp_path / "2", seed=0).train()
+    other = build_trainer(alone, make_tokenizer(), Fixed(pair), [["a"]], make_stage(group=2, questions=1), tmp_path / "2", seed=0)
+    other.train()
+    # Adam's first step does not see how large a gradient is, so that is looked at by itself.
+    assert trainer.state.log_history[0]["grad_norm"] == pytest.approx(other.state.log_history[0]["grad_norm"], rel=1e-4)
     assert all(torch.allclose(value, alone.state_dict()[name], atol=1e-6) for name, value in model.state_dict().items())
+
+
+def test_a_micro_batch_is_cut_to_its_own_width() -> None:
+    inputs = {
+        "prompt_ids": torch.tensor([[0, 0, 0, 1, 2], [0, 0, 3, 4, 5]]),
+        "prompt_mask": torch.tensor([[0, 0, 0, 1, 1], [0, 0, 1, 1, 1]]),
+        "completion_ids": torch.tensor([[6, 7, 0, 0], [8, 0, 0, 0]]),
+        "completion_mask": torch.tensor([[1, 1, 0, 0], [1, 0, 0, 0]]),
+        "advantages": torch.tensor([[1.0, 1.0, 0.0, 0.0], [2.0, 0.0, 0.0, 0.0]]),
+        "valid": torch.tensor(2.0),
+    }
+    cut = _trim(inputs)
+    assert cut["prompt_ids"].tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert cut["completion_ids"].tolist() == [[6, 7], [8, 0]]
+    assert cut["advantages"].tolist() == [[1.0, 1.0], [2.0, 0.0]]
 
 
 def test_scoring_equals_the_ordinary_forward_pass() -> None:
