@@ -6,10 +6,11 @@ FlagEmbedding. What is embedded, and where the vectors go, is decided elsewhere.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib.util
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -23,6 +24,7 @@ from terrarium.world.words import han_share
 if TYPE_CHECKING:
     import numpy as np
 
+_FEW = 2
 _WEIGHT_FILES = ("*.safetensors", "*.bin", "*.pt", "*.json", "*.txt", "*.model")
 
 
@@ -151,12 +153,29 @@ class _Loaded:
     def embed(self, texts: Sequence[str]) -> Vectors:
         raise NotImplementedError
 
+    def threads(self, texts: Sequence[str]) -> contextlib.AbstractContextManager[None]:
+        """One thread for a query or two: no slower, no wait for cores that others use, and the same sums on every machine."""
+        return one_thread() if len(texts) <= _FEW and self.device == "cpu" else contextlib.nullcontext()
+
     def checked(self, dense: Any, texts: Sequence[str]) -> np.ndarray:
         import numpy as np
 
         vectors = np.ascontiguousarray(dense, dtype=np.float32)
         refuse_unusable(vectors, texts)
         return vectors
+
+
+@contextlib.contextmanager
+def one_thread() -> Iterator[None]:
+    """PyTorch on one thread, and as before afterwards."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def refuse_unusable(vectors: np.ndarray, names: Sequence[str]) -> None:
@@ -188,7 +207,7 @@ class SentenceEncoder(_Loaded):
         return model
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        with self._lock:
+        with self._lock, self.threads(texts):
             dense = self._model.encode(
                 list(texts), batch_size=self.settings.batch, normalize_embeddings=True, convert_to_numpy=True, show_progress_bar=False
             )
@@ -208,7 +227,7 @@ class BgeM3(_Loaded):
         return BGEM3FlagModel(self.source, normalize_embeddings=True, use_fp16=device.startswith("cuda"), devices=device, return_colbert_vecs=False)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        with self._lock:
+        with self._lock, self.threads(texts):
             out = self._model.encode(
                 list(texts),
                 batch_size=self.settings.batch,

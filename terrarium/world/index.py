@@ -156,7 +156,10 @@ class SearchIndex:
                     Function(name=f"bm25_{name}", input_field_names=[name], output_field_names=[f"sparse_{name}"], function_type=FunctionType.BM25)
                 )
                 parameters.add_index(f"sparse_{name}", index_type="SPARSE_INVERTED_INDEX", metric_type="BM25", params=dict(bm25))
-        self._client.create_collection(self._collection, schema=schema, index_params=parameters)
+        self._client.create_collection(self._collection, schema=schema)
+        # The collection is empty: waiting for its indexes would only cost half a second each.
+        self._client.create_index(self._collection, parameters, sync=False)
+        self._client.load_collection(self._collection)
 
     def upsert(self, rows: Sequence[IndexRow]) -> None:
         """Insert or replace rows by page id.

@@ -118,7 +118,10 @@ def _root(page_id: str, by_id: Mapping[str, dict[str, Any]]) -> str:
     seen = {page_id}
     while page_id in by_id and (parent := by_id[page_id]["duplicate_of"]):
         if parent in seen:
-            return min(seen)
+            ring = {parent}
+            while (parent := by_id[parent]["duplicate_of"]) not in ring:
+                ring.add(parent)
+            return min(ring)
         seen.add(parent)
         page_id = parent
     return page_id

@@ -20,6 +20,8 @@ from typing import Any
 from terrarium.errors import Outage, TerrariumError
 
 FILE = "milvus.db"
+# pymilvus pings an idle engine every ten seconds; after a minute of that the engine hangs up ("too_many_pings").
+_GRPC = {"grpc.keepalive_time_ms": 2**31 - 1, "grpc.keepalive_permit_without_calls": 0}
 _open: dict[Path, LiteFile] = {}
 _guard = threading.Lock()
 
@@ -112,7 +114,7 @@ def _start(path: Path) -> Any:
 
         quiet_pymilvus()
         try:
-            return MilvusClient(str(path))
+            return MilvusClient(str(path), grpc_options=_GRPC)
         except (MilvusException, RuntimeError, OSError) as error:
             with contextlib.suppress(Exception):
                 _stop(path, None)

@@ -125,3 +125,20 @@ def test_a_vector_is_made_once_for_one_text(tmp_path: Path) -> None:
         assert np.allclose(vectors.dense, WordEmbedder().embed(["one", "two", "one"]).dense)
         cache.close()
     assert asked == ["one", "two"]
+
+
+def test_a_query_has_the_same_vector_whatever_the_number_of_threads() -> None:
+    import torch
+
+    embedder = open_embedder(MINILM)
+    before = torch.get_num_threads()
+    made = []
+    try:
+        for threads in (1, 2, 4):
+            torch.set_num_threads(threads)
+            made.append(embedder.embed(["which river passes the town of Velmora"]).dense)
+            assert torch.get_num_threads() == threads
+    finally:
+        torch.set_num_threads(before)
+    assert (made[0] == made[1]).all()
+    assert (made[0] == made[2]).all()

@@ -65,7 +65,9 @@ def test_a_copy_steps_in_for_a_page_that_vanished_or_is_not_there(tmp_path: Path
 def test_a_ring_of_copies_keeps_one(tmp_path: Path) -> None:
     first, second = page("https://a.example/1", "A", "x"), page("https://a.example/2", "A", "x")
     ring = [page(first.url, "A", "x", duplicate_of=second.page_id), page(second.url, "A", "x", duplicate_of=first.page_id)]
-    assert len(planned(tmp_path, ring, removed=()).pages) == 1
+    for i in range(20):
+        tail = page(f"https://tail.example/{i}", "A", "x", duplicate_of=first.page_id)
+        assert len(planned(tmp_path / str(i), [*ring, tail], removed=()).pages) == 1
 
 
 @pytest.mark.parametrize(
