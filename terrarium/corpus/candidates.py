@@ -27,7 +27,10 @@ class MergeSettings(BaseModel):
 
 
 class MergeJob(Job):
-    """Merge the pages of all rounds; `pages` are folders with a pages.parquet each, older rounds first."""
+    """Merge the pages of all rounds; `pages` are folders with a pages.parquet each.
+
+    A later round is one whose name sorts later; pages that name no round are as old as their folder's place in the list.
+    """
 
     pages: list[Path]
     settings: MergeSettings = MergeSettings()
@@ -38,8 +41,8 @@ class _Known:
     """A page as far as it was read: its latest version, when it was first seen, and whether it ever was a seed."""
 
     page: Page
-    first: int
-    latest: int
+    first: str
+    latest: str
     seed: bool
     aliases: dict[str, None]
 
@@ -51,7 +54,7 @@ def merge(job: MergeJob, report: Report) -> Outcome:
     for order, folder in enumerate(track(job.pages, report, "tables of pages")):
         for page in read_pages(folder / "pages.parquet"):
             versions += 1
-            _add(known, page, order)
+            _add(known, page, page.round or f"{order:06d}")
     drops = _join_moved(known)
     for entry in [entry for entry in known.values() if entry.page.vanished_at]:
         drops.append(Drop(entry.page.url, entry.page.title, "merge", "vanished", f"gone since {entry.page.vanished_at}"))
@@ -71,16 +74,17 @@ def merge(job: MergeJob, report: Report) -> Outcome:
     return Outcome(counts=counts, drops=dict(Counter(drop.reason for drop in drops)), notes=notes)
 
 
-def _add(known: dict[str, _Known], page: Page, order: int) -> None:
+def _add(known: dict[str, _Known], page: Page, age: str) -> None:
     entry = known.get(page.url)
     if entry is None:
-        known[page.url] = _Known(page, order, order, page.origin == "seed", dict.fromkeys(page.aliases))
+        known[page.url] = _Known(page, age, age, page.origin == "seed", dict.fromkeys(page.aliases))
         return
     entry.aliases |= dict.fromkeys(page.aliases)
     entry.seed = entry.seed or page.origin == "seed"
+    entry.first = min(entry.first, age)
     # Of one round's two versions the one fetched later; a seed file's version has no time and gives way.
-    if (order, page.fetched_at or "") >= (entry.latest, entry.page.fetched_at or ""):
-        entry.page, entry.latest = page, order
+    if (age, page.fetched_at or "", page.content_hash) >= (entry.latest, entry.page.fetched_at or "", entry.page.content_hash):
+        entry.page, entry.latest = page, age
 
 
 def _join_moved(known: dict[str, _Known]) -> list[Drop]:

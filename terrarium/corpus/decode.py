@@ -75,8 +75,8 @@ def _guess(data: bytes) -> str | None:
 
     lines: list[bytes] = []
     size = 0
-    for line in re.finditer(rb"[^\n]{0,2000}[\x80-\xff][^\n]{0,2000}", data):
-        lines.append(re.sub(rb"<[^>]*>", b" ", line[0]))
+    for line in re.finditer(rb"[\x80-\xff](?:[^\x80-\xff\n]{0,40}[\x80-\xff])*[^\n]?", data):
+        lines.append(re.sub(rb"<[^>]*>", b" ", line[0][:_SAMPLE_BYTES]))
         size += len(lines[-1])
         if size > _SAMPLE_BYTES:
             break

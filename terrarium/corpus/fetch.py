@@ -10,7 +10,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -39,10 +39,9 @@ def fetch_pages(
     folder: Path,
     report: Report,
     *,
-    sitemaps: Sequence[str] = (),
-    per_sitemap: int | None = None,
+    sitemaps: Mapping[str, int | None] | None = None,
 ) -> list[Fetched]:
-    """Fetch addresses, and the pages that sitemaps list, into `folder/journal.jsonl`; return everything the journal holds.
+    """Fetch addresses, and the pages that sitemaps list (at most so many each), into `folder/journal.jsonl`; return what the journal holds.
 
     Addresses that the journal already answers are not asked again. The result is in the order of the addresses' text.
 
@@ -55,7 +54,7 @@ def fetch_pages(
     finished = folder / "finished"
     wanted = [url for url in dict.fromkeys(urls) if url not in done]
     if (wanted or sitemaps) and not finished.exists():
-        order = {"urls": wanted, "sitemaps": list(sitemaps), "per_sitemap": per_sitemap, "journal": str(journal), "web": web.model_dump(mode="json")}
+        order = {"urls": wanted, "sitemaps": dict(sitemaps or {}), "journal": str(journal), "web": web.model_dump(mode="json")}
         order_file = folder / "order.json"
         order_file.write_text(json.dumps(order), encoding="utf-8")
         _mend(journal)

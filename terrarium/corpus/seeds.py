@@ -79,8 +79,7 @@ def gather(job: GatherJob, report: Report) -> Outcome:
             job.web,
             job.out / "web",
             report,
-            sitemaps=[source.location for source in online if source.kind == "sitemap"],
-            per_sitemap=_least(*(source.limit for source in online), job.limits.pages_per_source),
+            sitemaps={source.location: _least(source.limit, job.limits.pages_per_source) for source in online if source.kind == "sitemap"},
         )
     outcome = _write(job, journals, fetched)
     if fault is not None:

@@ -88,7 +88,7 @@ class PageSpider(scrapy.Spider):
                     yield Request(entry, self.parse_sitemap, errback=self.failed, dont_filter=True, priority=10, meta=meta)
             return
         host = site_of(response.url)
-        for entry in entries[: self.order["per_sitemap"]]:
+        for entry in entries[: self.order["sitemaps"][source]]:
             try:
                 if site_of(entry) != host:
                     continue

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -29,7 +33,7 @@ def test_every_fault_costs_itself_alone(proxy: str, asked: list[str], tmp_path: 
     urls = [f"http://good.example/{name}" for name in names] + ["ftp://good.example/x", "https://tls.example/town/3"]
     urls += [f"http://dead.example/{number}" for number in range(12)]
     report = _Count()
-    found = {entry.url: entry for entry in fetch_pages(urls, _web(proxy), tmp_path, report, sitemaps=["http://good.example/sitemap.xml"])}
+    found = {entry.url: entry for entry in fetch_pages(urls, _web(proxy), tmp_path, report, sitemaps={"http://good.example/sitemap.xml": None})}
     reasons = {name: found[f"http://good.example/{name}"].reason for name in names}
     assert reasons == {
         "moved": "", "loop": "redirects", "broken": "http_500", "cut": "cut_off", "huge": "too_large", "pdf": "not_html", "challenge": "challenge",
@@ -72,6 +76,53 @@ def test_two_spellings_are_asked_for_once(proxy: str, asked: list[str], tmp_path
     found = fetch_pages(["http://good.example/town/1", "http://good.example/town/1?utm_source=x"], _web(proxy), tmp_path, SilentReport())
     assert len(found) == 1
     assert sum("/town/1" in url for url in asked) == 1
+
+
+def test_a_sitemap_is_cut_where_it_should(proxy: str, tmp_path: Path) -> None:
+    found = fetch_pages(
+        [], _web(proxy), tmp_path, SilentReport(), sitemaps={"http://good.example/sitemap.xml": 2, "http://other.example/sitemap.xml": 3}
+    )
+    assert sorted(entry.url for entry in found) == [f"http://good.example/town/{number}" for number in (1, 2)] + [
+        f"http://other.example/town/{number}" for number in (1, 2, 3)
+    ]
+
+
+@pytest.mark.process
+@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="reads /proc")
+def test_the_crawler_ends_with_the_process_that_started_it(proxy: str, asked: list[str], tmp_path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from terrarium.corpus.fetch import fetch_pages; from terrarium.corpus.web import WebSettings; "
+        "from terrarium.job import SilentReport; "
+        "fetch_pages(['http://dead.example/1'], WebSettings(proxy=sys.argv[1], timeout_seconds=60), Path(sys.argv[2]), SilentReport())"
+    )
+    starter = subprocess.Popen([sys.executable, "-c", code, proxy, str(tmp_path)], cwd=Path(__file__).resolve().parents[3])
+    try:
+        _until(lambda: any("dead.example" in url for url in asked), 60)
+        crawlers = _crawlers(str(tmp_path))
+        assert len(crawlers) == 1
+    finally:
+        starter.kill()
+        starter.wait()
+    _until(lambda: not _crawlers(str(tmp_path)), 20)
+
+
+def _crawlers(folder: str) -> list[int]:
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            line = entry.read_bytes().decode(errors="replace")
+        except OSError:
+            continue
+        if "terrarium.corpus.spider" in line and folder in line:
+            found.append(int(entry.parent.name))
+    return found
+
+
+def _until(happened: Callable[[], bool], seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while not happened():
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.1)
 
 
 def test_a_crawler_that_cannot_run_says_where_its_log_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
