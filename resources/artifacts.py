@@ -114,7 +114,7 @@ class ArtifactStore(dg.ConfigurableResource):
         """Whether `current` already is what these inputs make, at any attempt. Decides before a step is launched."""
         for name in _names(asset):
             held = self._held(name, partition)
-            if held is None or held.passed_through or held.asset != name or held.manifest.failed_gates:
+            if held is None or held.manifest.failed_gates:
                 return False
             if held.manifest.fingerprint != self.fingerprint(asset, parents, config, code_version, held.manifest.attempt):
                 return False

@@ -5,11 +5,14 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from resources.artifacts import ArtifactStore
+from resources.manifest import Artifact
+from terrarium.job import Outcome
 
 pytestmark = pytest.mark.process
 
@@ -41,6 +44,8 @@ if point.startswith("seal"):
     publish.write_durably = dying(publish.write_durably, int(point[-1]))
 if point.startswith("rename"):
     Path.rename = dying(Path.rename, int(point[-1]))
+if point.startswith("replace"):
+    Path.replace = dying(Path.replace, int(point[-1]))
 if point.startswith("pointer"):
     import resources.artifacts as artifacts
     artifacts.write_pointer = dying(artifacts.write_pointer, int(point[-1]))
@@ -58,36 +63,59 @@ def work(outs):
         (out / "rows.txt").write_text("whole")
     return Outcome(counts={"rows": 1})
 
-ArtifactStore(root=root).make_together(["page_store", "search_index"], None, [], {"text": TEXT}, "1", work)
+ArtifactStore(root=root).make_together(["page_store", "search_index"], None, [], {"text": "new"}, "1", work)
 """
 
 
-def _run(root: Path, point: str, text: str = "'new'") -> int:
-    return subprocess.run([sys.executable, "-c", SCRIPT.replace("TEXT", text), str(root), point], capture_output=True).returncode
+def _killed(root: Path, point: str) -> int:
+    return subprocess.run([sys.executable, "-c", SCRIPT, str(root), point], capture_output=True, cwd=Path(__file__).parents[2]).returncode
+
+
+def _made(root: Path, text: str) -> dict[str, Artifact]:
+    """The same work, in this process and undisturbed."""
+
+    def work(outs: Mapping[str, Path]) -> Outcome:
+        root.mkdir(exist_ok=True)
+        with (root / "worked").open("a") as file:
+            file.write("x")
+        for out in outs.values():
+            (out / "rows.txt").write_text("whole")
+        return Outcome(counts={"rows": 1})
+
+    return ArtifactStore(root=str(root)).make_together(PAIR, None, [], {"text": text}, "1", work)
 
 
 @pytest.mark.parametrize(
     ("point", "worked"),
-    [("work", 1), ("seal1", 2), ("seal2", 2), ("rename1", 1), ("rename2", 1), ("pointer1", 1), ("pointer2", 1)],
+    [
+        ("work", 1),
+        ("seal1", 2),
+        ("seal2", 2),
+        ("rename1", 1),
+        ("rename2", 1),
+        ("pointer1", 1),
+        ("pointer2", 1),
+        ("replace1", 2),
+        ("replace3", 1),
+        ("replace4", 1),
+    ],
 )
 def test_killed_anywhere_it_ends_as_if_undisturbed(tmp_path: Path, point: str, worked: int) -> None:
     store = ArtifactStore(root=str(tmp_path))
-    assert _run(tmp_path, "nowhere", "'old'") == 0
-    before = {name: store.current(name) for name in PAIR}
+    before = _made(tmp_path, "old")
     (tmp_path / "worked").unlink()
 
-    assert _run(tmp_path, point) == -signal.SIGKILL
+    assert _killed(tmp_path, point) == -signal.SIGKILL
     # Nothing half-made is ever current: each is whole, old or new.
     for name in PAIR:
         assert store.current(name).file("rows.txt").read_text() == "whole"
 
-    assert _run(tmp_path, "nowhere") == 0
-    after = {name: store.current(name) for name in PAIR}
-    assert all(after[name].path != before[name].path and before[name].path.exists() for name in PAIR)
+    after = _made(tmp_path, "new")
+    assert all(store.current(name).path == after[name].path != before[name].path and before[name].path.exists() for name in PAIR)
     assert all(artifact.manifest.counts == {"rows": 1} for artifact in after.values())
     assert (tmp_path / "worked").read_text() == "x" * worked
     assert not [path for path in (tmp_path / "staging").iterdir() if path.is_dir()]
-
-    undisturbed = tmp_path / "undisturbed"
-    assert _run(undisturbed, "nowhere") == 0
-    assert {name: ArtifactStore(root=str(undisturbed)).current(name).data_version for name in PAIR} == {n: a.data_version for n, a in after.items()}
+    undisturbed = _made(tmp_path / "undisturbed", "new")
+    assert {name: artifact.data_version for name, artifact in undisturbed.items()} == {
+        name: artifact.data_version for name, artifact in after.items()
+    }
