@@ -18,7 +18,9 @@ from terrarium.agent.template import END, PAD, START, render_messages
 class Codec(Protocol):
     """A tokenizer as the loop sees it."""
 
-    end_id: int
+    @property
+    def end_id(self) -> int:
+        """Id of the token that ends a turn."""
 
     def encode(self, text: str) -> list[int]:
         """Ids of text whose control markers count as such."""
@@ -68,7 +70,7 @@ class TokenizerCodec:
         return AutoTokenizer.from_pretrained(str(self.folder))
 
     @cached_property
-    def end_id(self) -> int:  # type: ignore[override]
+    def end_id(self) -> int:
         return int(self.tokenizer.convert_tokens_to_ids(END))
 
     @cached_property

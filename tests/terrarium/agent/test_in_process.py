@@ -9,7 +9,7 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM
 
-from terrarium.agent.policies import Request, Sampling, TransformersPolicy
+from terrarium.agent.policies import Request, Sample, Sampling, TransformersPolicy
 from terrarium.agent.policies.in_process import draw
 
 
@@ -18,16 +18,19 @@ def policy(tiny_model: Path) -> TransformersPolicy:
     return TransformersPolicy(tiny_model, "tiny", "float32")
 
 
-def plain(folder: Path, request: Request, sampling: Sampling, stops: set[int]) -> list[int]:
-    """Sample without any cache or batch."""
+def same_as_plain(sample: Sample, folder: Path, request: Request, sampling: Sampling, stops: set[int]) -> bool:
+    """Whether ids and log-probabilities are those of sampling without any cache or batch."""
     model = AutoModelForCausalLM.from_pretrained(str(folder), dtype=torch.float32).eval()
     noise = random.Random(sampling.noise_seed(request.rollout_id, request.turn))
     ids: list[int] = []
+    logprobs: list[float] = []
     while len(ids) < request.max_tokens and not (ids and ids[-1] in stops):
         with torch.inference_mode():
             logits = model(torch.tensor([[*request.context, *ids]])).logits[:, -1].float()
-        ids.append(int(draw(logits, torch.tensor([noise.random()]), sampling)[0]))
-    return ids
+        drawn, logprob = draw(logits, torch.tensor([noise.random()]), sampling)
+        ids.append(int(drawn))
+        logprobs.append(float(logprob))
+    return list(sample.ids) == ids and list(sample.logprobs) == pytest.approx(logprobs, abs=1e-5)
 
 
 def test_three_turns_of_a_ragged_batch_equal_plain_sampling(policy: TransformersPolicy, tiny_model: Path) -> None:
@@ -41,7 +44,7 @@ def test_three_turns_of_a_ragged_batch_equal_plain_sampling(policy: Transformers
         requests = [Request(name, turn, list(context), 5 + 4 * row) for row, (name, context) in enumerate(contexts.items())]
         samples = policy.sample(requests, sampling)
         for request, sample in zip(requests, samples, strict=True):
-            assert list(sample.ids) == plain(tiny_model, request, sampling, stops)
+            assert same_as_plain(sample, tiny_model, request, sampling, stops)
             assert len(sample.ids) == len(sample.logprobs)
             contexts[request.rollout_id] += [*sample.ids, *(rng.randrange(3, 250) for _ in range(rng.randrange(1, 30)))]
         gone = next(iter(contexts))
@@ -67,7 +70,7 @@ def test_a_changed_context_is_read_again_from_where_it_differs(policy: Transform
     policy.sample([Request("a", 0, first, 4)], sampling)
     second = [*first[:20], 77, *first[21:30]]
     request = Request("a", 1, second, 6)
-    assert list(policy.sample([request], sampling)[0].ids) == plain(tiny_model, request, sampling, policy._stops)
+    assert same_as_plain(policy.sample([request], sampling)[0], tiny_model, request, sampling, policy._stops)
     policy.forget(["a"])
 
 
