@@ -69,8 +69,10 @@ class Attempt:
         self._clock = clock
         self._started = clock()
         self._ended = self._started
+        # A call needs more room than an answer: with less, a turn would only be cut off.
+        self._least = min(settings.tokens_a_turn, 2 * settings.answer_tokens)
         self._reserve = 1 + len(encode_observation(codec, ANSWER_NOW)) + settings.answer_tokens
-        if self.budget() < min(settings.answer_tokens, settings.tokens_a_turn):
+        if self.budget() < self._least:
             self._end(Termination.CONTEXT_LIMIT)
 
     def budget(self) -> int:
@@ -175,7 +177,7 @@ class Attempt:
         if settings.time_limit_seconds is not None and self._clock() - self._started > settings.time_limit_seconds:
             return Termination.TIME_LIMIT
         left = settings.context_tokens - len(self.ids) - len(encode_observation(self.codec, text)) - self._reserve
-        if left < min(settings.answer_tokens, settings.tokens_a_turn):
+        if left < self._least:
             return Termination.CONTEXT_LIMIT
         return None
 
