@@ -15,6 +15,7 @@ from terrarium.agent.rollout import Rollout, write_rollouts
 from terrarium.agent.settings import AgentSettings
 from terrarium.errors import Outage, TerrariumError
 from terrarium.job import Gate, Job, Outcome, Report, SilentReport
+from terrarium.questions.difficulty import keep
 from terrarium.questions.question import Question, read_questions
 from terrarium.rl.curve import step_figures
 from terrarium.rl.parent import check_parent
@@ -95,9 +96,10 @@ def try_candidates(
     shutil.rmtree(journal, ignore_errors=True)
     figures = step_figures(groups)
     correct = [sum(bool(rollout.correct) for rollout in group) for group in groups if all(rollout.correct is not None for rollout in group)]
+    undecided = sum(not _middling(group) and any(rollout.correct is None for rollout in group) for group in groups)
     histogram = {str(value): correct.count(value) for value in range(job.attempts + 1)}
     return Outcome(
-        counts={"candidates": len(groups), "survivors": survivors, "rollouts": len(rollouts), "undecided": len(groups) - len(correct)}
+        counts={"candidates": len(groups), "survivors": survivors, "rollouts": len(rollouts), "undecided": undecided}
         | {name: figures.get(name, 0.0) for name in ("accuracy", "at_limit", "malformed", "tool_calls", "length", "outages")},
         gates=[
             Gate(
@@ -144,7 +146,6 @@ def _try_batch(job: AttemptJob, questions: Sequence[Question], policy: Policy, w
 
 
 def _middling(group: Sequence[Rollout]) -> bool:
-    """Whether all attempts are valid and neither none nor all are right (`terrarium.questions.difficulty.keep`)."""
-    if any(rollout.correct is None for rollout in group):
-        return False
-    return 1 <= sum(bool(rollout.correct) for rollout in group) <= len(group) - 1
+    """Whether the question is known to be neither always nor never solved, as the difficulty filter will find."""
+    valid = [rollout.correct for rollout in group if rollout.correct is not None]
+    return len(valid) > 1 and keep(sum(valid), len(valid))
