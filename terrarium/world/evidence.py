@@ -1,50 +1,82 @@
-"""What a page says about a goal: the passages that serve it, chosen by a ranker, in page order, within a token budget."""
+"""What a page says about a goal: the passages that serve it, chosen by a ranker, in page order, within a token budget; and its gist."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from terrarium.world.passages import Passage, passages
+from terrarium.world.passages import Passage, passages, sentences
 from terrarium.world.words import estimate_tokens, terms, units
 
 # BM25 over the passages of one page (Robertson and Zaragoza 2009, k1 and b as usual).
 _K1, _B = 1.2, 0.75
 # A passage much weaker than the best one costs the reader more than it gives.
-_WEAK = 0.15
+_WEAK = 0.25
+# What the title says, every passage of the page is about.
+_TITLE = 0.25
+# A goal that asks for a date or a number is served by a passage that has one, in whatever words.
+_KIND = 0.5
+_ASKS_DATE = re.compile(r"\b(?:when|years?|dates?|century|decade)\b|何时|什么时候|哪[一]?年|年份|日期", re.IGNORECASE)
+_ASKS_NUMBER = re.compile(
+    r"\b(?:how (?:many|much|long|high|tall|large|big|old|far|deep|wide)|numbers?|total|amount|average)\b|多少|几[个座人家条]|总[共数]", re.IGNORECASE
+)
+_DATE = re.compile(r"(?<!\d)(?:1[0-9]|20)\d\d(?!\d)")
+_NUMBER = re.compile(r"\d")
 
 
-def evidence(markdown: str, goal: str, budget: int, passage_tokens: int) -> str:
-    """Passages for a goal, joined by newlines, of at most about `budget` estimated tokens; the page's beginning where none serves it."""
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """`text`: the chosen passages, one a line, about `budget` estimated tokens at most. `gist`: the one sentence or row that serves best."""
+
+    text: str
+    gist: str
+
+
+def evidence(title: str, markdown: str, goal: str, budget: int, passage_tokens: int) -> Evidence:
+    """Passages for a goal, in page order; the page's beginning where none serves it."""
     parts = passages(markdown, passage_tokens)
     if not parts:
-        return ""
-    scores = rank(parts, goal)
+        return Evidence("", "")
+    scores = rank(parts, title, goal)
     best = max(scores)
     if best <= 0:
         chosen = _fill(parts, range(len(parts)), min(budget, 2 * passage_tokens))
-    else:
-        order = sorted((i for i in range(len(parts)) if scores[i] >= _WEAK * best), key=lambda i: (-scores[i], i))
-        chosen = _fill(parts, order, budget)
-    return _shown(parts, chosen, budget)
+        return Evidence(_shown(parts, chosen, title, budget), "")
+    order = sorted((i for i in range(len(parts)) if scores[i] >= _WEAK * best), key=lambda i: (-scores[i], i))
+    return Evidence(_shown(parts, _fill(parts, order, budget), title, budget), _gist(parts[order[0]], title, goal))
 
 
-def rank(parts: Sequence[Passage], goal: str) -> list[float]:
-    """BM25 of each passage for the goal; a passage is read with the headings above it, which count as words of it."""
+def rank(parts: Sequence[Passage], title: str, goal: str) -> list[float]:
+    """BM25 of each passage for the goal; a passage is read with the headings above it, which count as words of it.
+
+    Terms of the page's title count a quarter. A date or number, where the goal asks for one, counts half a rare term.
+    """
     documents = [Counter(terms(f"{part.context} {part.text}")) for part in parts]
     lengths = [sum(document.values()) for document in documents]
     average = sum(lengths) / len(lengths) or 1.0
+    about = set(terms(title))
     scores = [0.0] * len(parts)
     for term in sorted(set(terms(goal))):
         holding = sum(term in document for document in documents)
         if not holding:
             continue
-        idf = math.log(1 + (len(parts) - holding + 0.5) / (holding + 0.5))
+        weight = _rarity(holding, len(parts)) * (_TITLE if term in about else 1.0)
         for i, document in enumerate(documents):
             if count := document[term]:
-                scores[i] += idf * count * (_K1 + 1) / (count + _K1 * (1 - _B + _B * lengths[i] / average))
+                scores[i] += weight * count * (_K1 + 1) / (count + _K1 * (1 - _B + _B * lengths[i] / average))
+    for asked, found in ((_ASKS_DATE, _DATE), (_ASKS_NUMBER, _NUMBER)):
+        if asked.search(goal):
+            has = [bool(found.search(part.text)) for part in parts]
+            bonus = _KIND * _rarity(sum(has), len(parts))
+            scores = [score + bonus * has[i] for i, score in enumerate(scores)]
     return [round(score, 6) for score in scores]
+
+
+def _rarity(holding: int, parts: int) -> float:
+    return math.log(1 + (parts - holding + 0.5) / (holding + 0.5))
 
 
 def _fill(parts: Sequence[Passage], order: Sequence[int] | range, budget: int) -> list[int]:
@@ -64,13 +96,14 @@ def _fill(parts: Sequence[Passage], order: Sequence[int] | range, budget: int) -
     return sorted(chosen)
 
 
-def _shown(parts: Sequence[Passage], chosen: Sequence[int], budget: int) -> str:
+def _shown(parts: Sequence[Passage], chosen: Sequence[int], title: str, budget: int) -> str:
     lines: list[str] = []
     last: Passage | None = None
     for i in chosen:
         part = parts[i]
-        if part.head and (last is None or (last.group, last.head) != (part.group, part.head)):
-            lines.append(part.head)
+        if last is None or (last.group, last.head) != (part.group, part.head):
+            # An infobox is often headed by the page's own title, which stands above the evidence.
+            lines.extend(line for line in part.head.splitlines() if line.casefold() != title.casefold())
         if part.text:
             lines.append(part.text)
         last = part
@@ -87,3 +120,9 @@ def _within(text: str, budget: int) -> str:
         if used > budget:
             return text[: unit.start].rstrip() + "…"
     return text
+
+
+def _gist(part: Passage, title: str, goal: str) -> str:
+    lines = [sentence for line in (part.text or part.head).splitlines() for sentence in sentences(line)]
+    scores = rank([Passage(i, i, line) for i, line in enumerate(lines)], title, goal)
+    return lines[scores.index(max(scores))] if lines else ""

@@ -102,7 +102,9 @@ def _table(lines: list[str]) -> Iterator[Block]:
             continue
         cells = [plain(cell) for cell in _CELL.split(line.strip().removeprefix("|").removesuffix("|"))]
         columns = max(columns, len(cells))
-        if any(cells):
+        while cells and not cells[-1]:
+            cells.pop()
+        if cells:
             rows.append(" | ".join(cells))
         elif not rows:
             has_header = False

@@ -29,7 +29,7 @@ def _search(result: SearchResult, shown: set[str], several: bool) -> str:
 
 
 def render_visit(results: Sequence[VisitResult]) -> str:
-    """Title and evidence of each page; what the page is, where the evidence does not begin with it."""
+    """Title and evidence of each page; its summary where the evidence does not hold it."""
     return "\n\n".join(_visit(result, len(results) > 1) for result in results)
 
 

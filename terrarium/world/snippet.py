@@ -81,5 +81,10 @@ def summary(markdown: str, title: str, given: str, words: int) -> str:
     """What a page is, in at most `words` words: the first sentence of its summary, or of its lead where it has none."""
     text = " ".join(given.split()) or lead(markdown[:_HEAD_CHARS], title, max(2 * words, 100))
     first = sentences(text)[0] if text else ""
-    taken, _ = _first_words(first, float(words))
-    return taken if len(taken) == len(first) else taken + "…"
+    return first_words(first, words)
+
+
+def first_words(text: str, words: int) -> str:
+    """The text, or its first `words` words and a mark that it goes on."""
+    taken, _ = _first_words(text, float(words))
+    return taken if len(taken) == len(text) else taken + "…"

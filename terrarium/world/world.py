@@ -19,7 +19,7 @@ from terrarium.world.fusion import fuse
 from terrarium.world.index import SearchIndex
 from terrarium.world.loading import canonical
 from terrarium.world.snapshot import PLACES, WORLD, Places, WorldFile, read_hidden, read_json
-from terrarium.world.snippet import snippet, summary
+from terrarium.world.snippet import first_words, snippet, summary
 from terrarium.world.store import PageStore, StoredPage
 from terrarium.world.tools import Hit, SearchResult, Status, ToolSettings, VisitResult
 
@@ -171,11 +171,11 @@ class World:
             if page is None:
                 return VisitResult(url, Status.UNKNOWN_PAGE)
             sizes = self.tools
-            said = evidence(page.markdown, goal, sizes.evidence_tokens, sizes.passage_tokens)
-            about = summary(page.markdown, page.title, page.summary, sizes.summary_words)
+            said = evidence(page.title, page.markdown, _readable(goal), sizes.evidence_tokens, sizes.passage_tokens)
+            gist = first_words(said.gist, sizes.summary_words) or summary(page.markdown, page.title, page.summary, sizes.summary_words)
         except (TerrariumError, OSError, RuntimeError) as error:
             return VisitResult(url, Status.FAILED, error=_said(error))
-        return VisitResult(url, Status.FOUND, page.page_id, page.title, said, about)
+        return VisitResult(url, Status.FOUND, page.page_id, page.title, said.text, gist)
 
     def _page_id(self, url: str) -> str | None:
         address = _readable(url).strip().strip("<>\"'`").strip()

@@ -37,6 +37,10 @@ The stations of line 4 are:
 TABLE = PAGE + "".join(f"| {year} | {year * 5} | {year + 7} | census |\n" for year in range(1900, 2000, 5))
 
 
+def said(markdown: str, goal: str, budget: int, passage_tokens: int) -> str:
+    return evidence("Velmora", markdown, goal, budget, passage_tokens).text
+
+
 def test_plain_takes_marks_away() -> None:
     assert plain("**Line 4** runs to [Old *Mill*](http://a.example/b_(c)) `x` ![map](m.png)") == "Line 4 runs to Old Mill x map"
     assert plain("snake_case_name and 2 * 3 * 4") == "snake_case_name and 2 * 3 * 4"
@@ -69,34 +73,54 @@ def test_a_small_table_stays_whole_and_a_large_one_is_read_by_rows() -> None:
 
 
 def test_a_row_is_shown_with_its_header_and_others_are_left_out() -> None:
-    shown = evidence(TABLE, "town population in 1950", 60, 48)
+    shown = said(TABLE, "town population in 1950", 60, 48)
     assert "Year | Town | Villages | Remark\n1950 | 9750 | 1957 | census" in shown
     assert "Mayor" not in shown.split("Year")[1]
 
 
 def test_a_list_is_shown_with_its_heading_and_introduction() -> None:
-    assert evidence(PAGE, "stops of line 4", 140, 48) == "Lines\nThe stations of line 4 are:\n- Harbour Square\n- Old Mill\n- Glassworks"
+    assert said(PAGE, "stops of line 4", 140, 48) == "Lines\nThe stations of line 4 are:\n- Harbour Square\n- Old Mill\n- Glassworks"
+
+
+def test_what_only_names_the_page_is_left_out() -> None:
+    hazy = "Velmora was hazy that day and people of Velmora talked."
+    page = f"# Velmora\n\n{hazy}\n\nThe mill was opened in 1947.\n\nVelmora is much loved by many.\nThe mayor of Velmora is Ines."
+    assert said(page, "mayor of Velmora", 140, 12) == "The mayor of Velmora is Ines."
+    assert evidence("Velmora", page, "mayor of Velmora", 140, 48).gist == "The mayor of Velmora is Ines."
+    assert hazy in said(page, "Velmora", 140, 12)
+
+
+def test_a_date_serves_who_asks_when() -> None:
+    page = "# Velmora\n\nThe mill is large and old.\n\nIt was set up by the valley in 1947.\n\nIt has 300 workers."
+    assert said(page, "when did the works start", 140, 12) == "It was set up by the valley in 1947."
+    assert "300" in said(page, "how many people work there", 140, 12)
+    assert said("它在1947年设立。\n\n它很大。", "何时", 140, 12) == "它在1947年设立。"
+
+
+def test_the_head_of_an_infobox_does_not_repeat_the_title() -> None:
+    page = "| Velmora |  |\n|---|---|\n" + "".join(f"| Key {i} | value {i} of the town |\n" for i in range(20))
+    assert said(page, "key 7", 12, 12).startswith("Key 7 | value 7")
 
 
 def test_passages_come_in_page_order() -> None:
-    shown = evidence(PAGE, "mayor railway stations", 140, 48)
+    shown = said(PAGE, "mayor railway stations", 140, 48)
     assert shown.index("Ines Tarrow") < shown.index("1889") < shown.index("Old Mill")
 
 
 def test_a_goal_that_nothing_serves_gets_the_beginning() -> None:
-    assert evidence(PAGE, "zzz", 140, 48).startswith("Population | 12,345")
+    assert said(PAGE, "zzz", 140, 48).startswith("Population | 12,345")
 
 
 def test_pages_of_one_long_line_and_empty_ones() -> None:
-    assert estimate_tokens(evidence("A" * 50_000, "q", 60, 40)) <= 62
-    assert evidence("word " * 20_000, "word", 60, 40)
-    assert evidence("", "q", 60, 40) == ""
-    assert "帆船赛" in evidence("韦尔莫拉是一个城镇。" * 30 + "每年夏末举行帆船赛。", "帆船赛", 60, 40)
+    assert estimate_tokens(said("A" * 50_000, "q", 60, 40)) <= 62
+    assert said("word " * 20_000, "word", 60, 40)
+    assert said("", "q", 60, 40) == ""
+    assert "帆船赛" in said("韦尔莫拉是一个城镇。" * 30 + "每年夏末举行帆船赛。", "帆船赛", 60, 40)
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.text(alphabet=st.sampled_from(list("ab |-#*\n:.1[]()_`北")), max_size=300), st.text(max_size=20))
 def test_any_text_is_read_and_evidence_keeps_its_budget(text: str, goal: str) -> None:
-    shown = evidence(text, goal, 60, 20)
+    shown = said(text, goal, 60, 20)
     assert estimate_tokens(shown) <= 63
-    assert evidence(text, goal, 60, 20) == shown
+    assert said(text, goal, 60, 20) == shown
