@@ -26,7 +26,7 @@ _LATIN = "<html><body><main><h1>Städte</h1><p>Die Stadt Köln liegt am Rhein un
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """Answers absolute-form requests, as a proxy does. Hosts: good.example, dead.example (never answers)."""
+    """Answers absolute-form requests, as a proxy does. Hosts: dead.example never answers, stall.example only for robots.txt."""
 
     protocol_version = "HTTP/1.1"
     asked: list[str] = []
@@ -39,7 +39,7 @@ class _Handler(BaseHTTPRequestHandler):
         parts = urlsplit(self.path)
         host, path = parts.netloc, parts.path
         self.asked.append(self.path)
-        if host == "dead.example":
+        if host == "dead.example" or (host == "stall.example" and path != "/robots.txt"):
             self.released.wait(60)
             return
         pages = {

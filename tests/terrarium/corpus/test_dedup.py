@@ -74,7 +74,8 @@ def test_a_quotation_is_no_copy_and_an_excerpt_is() -> None:
     first, second, third = _random_texts(3)
     assert near_duplicates([first, f"{second} {' '.join(first.split()[:20])} {third}"]) == [0, 1]
     assert near_duplicates([f"{first} {second}", second]) == [0, 0]
-    assert near_duplicates([second, f"{first} {second} {third}"]) == [0, 1]
+    assert near_duplicates([second, f"{first} {second}"]) == [0, 1]
+    assert near_duplicates([second, f"{' '.join(first.split()[:40])} {second}"]) == [0, 0]
 
 
 def test_short_and_empty_texts() -> None:

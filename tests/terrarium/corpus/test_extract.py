@@ -93,7 +93,7 @@ def test_metadata() -> None:
 
 
 def test_a_canonical_link_to_another_site_is_not_believed() -> None:
-    page = _page(f"<main>{PROSE}</main>", "<link rel='canonical' href='http://other.example/'>")
+    page = _page(f"<main>{PROSE}</main>", "<link rel='canonical' href='http://other.example/wiki/Alton'>")
     assert page.url == "https://enc.example/wiki/Alton"  # type: ignore[attr-defined]
 
 
@@ -154,6 +154,7 @@ def test_what_is_no_page(html: str, reason: str) -> None:
 def test_an_article_about_captchas_is_a_page() -> None:
     page = _page(f"<main><h1>CAPTCHA</h1>{CAPTCHA_ARTICLE}{PROSE}<p>{LONG}</p></main>", "<title>CAPTCHA - Encyclopedia</title>")
     assert "beside a box to tick" in page.markdown  # type: ignore[attr-defined]
+    assert "other figures" in _page(f"<main><h1>404 Not Found</h1>{PROSE}<p>{LONG} {LONG.replace('letters', 'figures')}</p></main>").markdown  # type: ignore[attr-defined]
 
 
 def test_other_kinds_and_sizes_are_refused() -> None:

@@ -78,6 +78,15 @@ def test_two_spellings_are_asked_for_once(proxy: str, asked: list[str], tmp_path
     assert sum("/town/1" in url for url in asked) == 1
 
 
+def test_a_site_that_stops_answering_is_given_up(proxy: str, asked: list[str], tmp_path: Path) -> None:
+    web = _web(proxy, timeout_seconds=0.7, retries=0, concurrency=4)
+    found = fetch_pages([*(f"http://stall.example/{number}" for number in range(40)), "http://good.example/town/1"], web, tmp_path, SilentReport())
+    reasons = [entry.reason for entry in found if "stall" in entry.url]
+    assert set(reasons) == {"no_answer", "site_given_up"} and reasons.count("no_answer") <= 8
+    assert sum("stall" in url for url in asked) <= 9
+    assert found[0].page is not None
+
+
 def test_a_sitemap_is_cut_where_it_should(proxy: str, tmp_path: Path) -> None:
     found = fetch_pages(
         [], _web(proxy), tmp_path, SilentReport(), sitemaps={"http://good.example/sitemap.xml": 2, "http://other.example/sitemap.xml": 3}
