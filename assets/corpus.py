@@ -16,6 +16,9 @@ from terrarium.job import Job
 if TYPE_CHECKING:
     from terrarium.corpus.seeds import SeedSource
 
+# What a killed step goes on from: in the order in which answers came, with times.
+JOURNALS = ("web", "journal", "journal.jsonl")
+
 
 @step(
     "terrarium.corpus.seeds:gather",
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     per="round",
     samples=("pages.parquet", "dropped.parquet"),
     outside=("web",),
+    volatile={"seed_pages": JOURNALS},
     web=True,
 )
 def seed_pages(inputs: Inputs) -> Job:
@@ -44,6 +48,7 @@ def seed_pages(inputs: Inputs) -> Job:
     unfinished=("failed",),
     samples=("hits.parquet",),
     outside=("web",),
+    volatile={"search_hits": JOURNALS},
     web=True,
 )
 def search_hits(inputs: Inputs) -> Job:
@@ -63,6 +68,7 @@ def search_hits(inputs: Inputs) -> Job:
     kinds=("python", "parquet", "scrapy"),
     samples=("pages.parquet", "dropped.parquet"),
     outside=("web",),
+    volatile={"crawled_pages": JOURNALS},
     web=True,
 )
 def crawled_pages(inputs: Inputs) -> Job:

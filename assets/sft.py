@@ -65,6 +65,7 @@ def base_model(inputs: Inputs) -> Job:
     needs="gpu",
     kinds=("pytorch", "huggingface"),
     gates=("token_audit",),
+    volatile={"sft_checkpoint": ("checkpoints", "training_log.jsonl")},
     warnings=("validation_loss_fell",),
 )
 def sft_checkpoint(inputs: Inputs) -> Job:

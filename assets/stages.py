@@ -88,6 +88,8 @@ def make_stage(k: int) -> list[Step]:
         needs="gpu",
         kinds=("pytorch", "huggingface"),
         gates=("steps_done", "token_ids_as_sampled"),
+        # Times stand in the log; the rest is what a killed stage goes on from.
+        volatile={checkpoint: ("checkpoints", "journal", "training_log.jsonl")},
         warnings=("groups_have_spread", "share_at_limit"),
         outside=("recipe",),
     )

@@ -134,7 +134,8 @@ class Board:
         return f"  {self._count()}  {note['name']}: {far}  {self._still()}"
 
     def _count(self) -> str:
-        return f"step {min(len(self._finished) + 1, len(self._expected))} of {len(self._expected)}"
+        whole = len({*self._finished, *self._expected})
+        return f"step {min(len(self._finished) + 1, whole)} of {whole}"
 
     def _still(self) -> str:
         left = self.remaining_seconds()
