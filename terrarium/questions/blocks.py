@@ -119,18 +119,18 @@ class _Reader:
                 yield from self._items(lines[at:end])
                 at = end
             else:
-                end = at
-                while (
-                    end < len(lines)
-                    and (text := lines[end][1].strip())
-                    and not text.startswith("|")
-                    and not _HEADING.match(text)
-                    and not _ITEM.match(lines[end][1])
-                ):
+                end = at + 1
+                while end < len(lines) and self._goes_on(lines[end][1]):
                     end += 1
                 self.block += 1
                 yield from self._paragraph(lines[at:end])
                 at = end
+
+    @staticmethod
+    def _goes_on(line: str) -> bool:
+        """Whether a line continues a paragraph."""
+        text = line.strip()
+        return bool(text) and not text.startswith("|") and not _HEADING.match(text) and not _ITEM.match(line)
 
     def _make(self, kind: UnitKind, start: int, end: int, text: str | None = None, **more: object) -> Unit:
         shown = plain(self.markdown[start:end]) if text is None else text

@@ -86,7 +86,7 @@ def _lines(block: list[Unit], entity: Entity) -> Iterator[Fact]:
             if fact and len(fact.items) == len(block):
                 yield fact
     for unit in block:
-        if unit.kind == "label" and (not unit.headings or _of_entity(unit.headings[-1], entity) or not relations_of_label(unit.headings[-1])):
+        if unit.kind == "label":
             if fold(unit.label) in ("source", "sources", "note", "notes"):
                 continue  # a footer, and no river
             label = re.sub(rf"\s+of\s+(?:the\s+)?{re.escape(entity.name)}(?!\w)", "", unit.label, flags=re.IGNORECASE)
@@ -96,10 +96,6 @@ def _lines(block: list[Unit], entity: Entity) -> Iterator[Fact]:
                 fact = read_value(relation, value, unit, entity.name, "sentence", as_of)
                 if fact:
                     yield fact
-
-
-def _of_entity(heading: str, entity: Entity) -> bool:
-    return fold(entity.name) in fold(heading)
 
 
 def _rows(block: list[Unit], entity: Entity) -> Iterator[Fact]:

@@ -74,7 +74,7 @@ def short(question: Question) -> str | None:
     """Answers are a few words, lists a few of them."""
     if question.answer_kind == "list" and len(question.answers) > LONGEST_LIST:
         return "answer too long: too many members"
-    longest = max(question.answers, key=len)
+    longest = max(question.answers, key=len, default="")
     if len(longest) > LONGEST_ANSWER or len(longest.split()) > 9:
         return "answer too long"
     return None

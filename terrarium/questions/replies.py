@@ -41,17 +41,17 @@ def parse_pairs(reply: str) -> list[dict[str, Any]]:
     best: list[dict[str, Any]] | None = None
     at = 0
     while (start := _next_start(text, at)) >= 0:
-        reader = _Reader(text, start)
+        reader, cut = _Reader(text, start), False
         try:
             value = reader.value(0)
         except _Cut:
-            value = reader.completed
+            value, cut = reader.completed, True
             reader.at = len(text)
         except _NotJson:
             at = start + 1
             continue
         pairs = list(_pairs_in(value))
-        if pairs or (best is None and _holds_none(value)):
+        if pairs or (best is None and not cut and _holds_none(value)):
             best = (best or []) + pairs
         at = max(reader.at, start + 1)
     if best is None:

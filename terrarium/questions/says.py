@@ -39,7 +39,7 @@ def _patterns() -> tuple[re.Pattern[str], ...]:
         rf"^(?:the\s+)?(?P<label>{labels})\s+(?:of|on|at|for)\s+{noun}{s}\s+{_BE}\s+(?:called\s+)?(?P<value>.+)$",
         rf"^(?:the\s+)?{noun}{s}\s+(?:has|had|have)\s+{a}(?:total\s+)?(?P<label>{labels})\s+of\s+(?P<value>.+)$",
         rf"^(?P<value>[^,;]+?)\s+(?:is|was)\s+(?:the\s+)?(?P<label>{labels})\s+of\s+{s}{tail}",
-        rf"^{s}\s+(?:has|had|counts?|counted|numbers?)\s+(?P<value>[\d][^,;:]*?)\s*(?P<label>{labels}){tail}",
+        rf"^{s}\s+(?:has|had|counts?|counted|numbers?)\s+(?P<value>\d[\d,.]*(?:\s(?:thousand|million|billion))?)\s*(?P<label>{labels}){tail}",
         rf"^(?:the\s+)?{noun}{s}\s+(?:is|was|were|are|has been|had been)\s+(?P<done>{done})\s+(?P<word>in|on|by|at|to)\s+(?P<value>.+)$",
         rf"^{s}\s+(?P<done>opened)\s+(?P<word>in|on)\s+(?P<value>.+)$",
         rf"^{s}\s+(?:has|had)\s+(?:\d+|\w+)\s+(?P<label>{labels})\s*:\s*(?P<value>.+)$",

@@ -45,12 +45,14 @@ def screen(job: ScreenJob, report: Report) -> Outcome:
         ((row["benchmark"], row["question"], row["answers"] or ()) for row in read_rows(job.benchmarks / "benchmarks.parquet")),
         job.settings.benchmark_overlap,
     )
-    twins = _twins(questions, job.settings.paraphrase_overlap)
+    refused = {question.question_id: fault for question in questions if (fault := _fault(question))}
+    # Only a question that may go on makes another one superfluous.
+    twins = _twins([question for question in questions if question.question_id not in refused], job.settings.paraphrase_overlap)
     passed: list[Question] = []
     undecided: list[Question] = []
     drops: list[Drop] = []
     for question in track(questions, report, "questions screened", len(questions)):
-        step, reason = _judge(question, benchmarks, twins)
+        step, reason = refused.get(question.question_id) or _compare(question, benchmarks, twins)
         if reason is None:
             status, results = hits.get(question.question_id, ("failed", []))
             if gives_away(question, results):
@@ -74,11 +76,12 @@ def screen(job: ScreenJob, report: Report) -> Outcome:
     return Outcome(counts=counts, drops=dict(Counter(f"{drop.step}: {drop.reason}" for drop in drops)), notes={"examples": examples})
 
 
-def _judge(question: Question, benchmarks: BenchmarkIndex, twins: dict[str, str]) -> tuple[str, str | None]:
-    for name, gate in GATES:
-        reason = gate(question)
-        if reason is not None:
-            return name, reason
+def _fault(question: Question) -> tuple[str, str] | None:
+    """The first gate that refuses a question, and why."""
+    return next(((name, reason) for name, gate in GATES if (reason := gate(question)) is not None), None)
+
+
+def _compare(question: Question, benchmarks: BenchmarkIndex, twins: dict[str, str]) -> tuple[str, str | None]:
     if question.question_id in twins:
         return "duplicates", twins[question.question_id]
     benchmark = benchmarks.same_as(question)
