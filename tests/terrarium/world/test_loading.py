@@ -42,6 +42,11 @@ def test_no_page_that_stays_answers_to_an_address_of_a_removed_one(tmp_path: Pat
     assert greedy.page_id not in planned(tmp_path / "2", [SOURCE, TOWN, greedy]).pages
 
 
+def test_another_name_of_a_removed_page_leads_nowhere(tmp_path: Path) -> None:
+    shared = page("https://other.example/p", "Other", "Other text.", aliases=SOURCE.aliases)
+    assert planned(tmp_path, [SOURCE, shared]).pages == {shared.page_id: (shared.url,)}
+
+
 def test_own_addresses_go_before_other_names(tmp_path: Path) -> None:
     greedy = page("https://a.example/p", "A", "Text of a.", aliases=(TOWN.url, "https://shared.example/x"))
     other = page("https://b.example/p", "B", "Text of b.", aliases=("https://shared.example/x",))

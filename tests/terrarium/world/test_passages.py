@@ -88,6 +88,8 @@ def test_what_only_names_the_page_is_left_out() -> None:
     assert said(page, "mayor of Velmora", 140, 12) == "The mayor of Velmora is Ines."
     assert evidence("Velmora", page, "mayor of Velmora", 140, 48).gist == "The mayor of Velmora is Ines."
     assert hazy in said(page, "Velmora", 140, 12)
+    long = page.removeprefix("# Velmora") + "".join(f"\n\nNumber {i} of the notes is about trees." for i in range(12))
+    assert said(long, "mayor of Velmora", 140, 12) == "The mayor of Velmora is Ines."
 
 
 def test_a_date_serves_who_asks_when() -> None:

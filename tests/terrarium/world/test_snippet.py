@@ -23,6 +23,12 @@ def test_nothing_behind_the_lead_is_shown() -> None:
     assert "v59" not in lead(f"# Velmora\n\n{LEAD}", "Velmora", 100)
 
 
+def test_terms_of_the_title_count_half() -> None:
+    page = "# Grand Mill\n\nThe grand mill was admired. " + " ".join(f"w{i}" for i in range(40)) + ". A fire and a flood came."
+    assert "fire" in snippet("Grand Mill", page, "fire flood at the grand mill", words=12)
+    assert "fire" not in snippet("Else", page, "flood at the grand mill", words=12)
+
+
 def test_the_earliest_of_equals() -> None:
     assert snippet("T", " ".join(f"w{i}" for i in range(90)), "nothing").startswith("w0 w1 ")
 
