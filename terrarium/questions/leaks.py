@@ -7,11 +7,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from terrarium.questions.blocks import list_items
 from terrarium.questions.lexicon import relations
 from terrarium.questions.question import Question
 from terrarium.questions.values import ValueKind, fold, has_cjk, kind_of, numbers, places, plain, same
 from terrarium.questions.words import words as word_list
 
+# Fewer words may stand in two questions that ask for different things.
+_TELLING_WORDS = 7
 _RANK = re.compile(r"^\s*#?\d{1,3}[.)]\s+")
 
 
@@ -111,9 +114,9 @@ class BenchmarkIndex:
                 common[place] += 1
         for place, count in common.items():
             benchmark, text, answers = self.rows[place]
-            answered = any(_answers_equal(question, ours, theirs) for ours in question.answers for theirs in answers)
+            answered = _answered(question, answers)
             contained = count / len(self.words[place])
-            if contained >= 0.95 or (contained >= self.overlap and answered):
+            if (contained >= 0.95 and len(self.words[place]) >= _TELLING_WORDS) or (contained >= self.overlap and answered):
                 return benchmark
             if answered and self._same_fact(question, text):
                 return benchmark
@@ -131,6 +134,14 @@ class BenchmarkIndex:
             elif not places(fold(operand.subject), text, "name"):
                 return False
         return True
+
+
+def _answered(question: Question, theirs: Sequence[str]) -> bool:
+    """Whether a benchmark's answers, alternatives or members of a list, are ours."""
+    if question.answer_kind == "list":
+        ours = {fold(answer) for answer in question.answers}
+        return ours in ({fold(answer) for answer in theirs}, *({fold(item) for item in list_items(answer)} for answer in theirs))
+    return any(_answers_equal(question, our, their) for our in question.answers for their in theirs)
 
 
 def _answers_equal(question: Question, ours: str, theirs: str) -> bool:

@@ -15,13 +15,7 @@ FRACTIONS = {"train": 0.6, "validation": 0.1, "test": 0.3}
 
 def test_a_split_depends_on_the_entity_alone_however_it_is_written() -> None:
     assert {split_of(name, FRACTIONS) for name in ("Arlow Museum", "the Arlow Museum", "ARLOW  MUSEUM")} == {split_of("arlow museum", FRACTIONS)}
-    assert [split_of(name, FRACTIONS) for name in ("Arlow", "Brask", "Corvey", "Dunmar", "Estery")] == [
-        "train",
-        "test",
-        "validation",
-        "test",
-        "test",
-    ] or True
+    assert len({split_of(f"Entity {number}", FRACTIONS) for number in range(40)}) == 3
 
 
 def test_fractions_are_kept_over_many_entities() -> None:

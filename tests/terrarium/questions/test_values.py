@@ -52,9 +52,7 @@ def test_a_date_in_any_spelling_is_the_same_date(text: str) -> None:
 
 
 def test_what_is_no_calendar_date_is_no_date() -> None:
-    assert [when.key() for when in dates("31 February 1900 and 1923-13-40")] == [(1900, 0, 0), (1923, 0, 0)] or not any(
-        when.day for when in dates("31 February 1900")
-    )
+    assert [when.key() for when in dates("31 February 1900 and 1923-13-40")] == [(1900, 0, 0), (1923, 0, 0)]
 
 
 def test_a_full_date_covers_its_year_and_not_the_other_way_round() -> None:
