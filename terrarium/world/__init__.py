@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 __all__ = ["open_world"]
 
 
-def open_world(path: str | Path, say: Callable[[str], None] = lambda text: None) -> World:
+def open_world(path: str | Path, say: Callable[[str], None] | None = None) -> World:
     """Open the world in the folder of a `world` artifact: `search(queries, k)`, `visit(urls, goal)`, `snapshot`, `for_question(question)`.
+
+    Waits while another process has the index open; `say` (by default the log) hears of that.
 
     Raises:
         TerrariumError: a part is missing or is not the one that was sealed.
@@ -25,4 +27,4 @@ def open_world(path: str | Path, say: Callable[[str], None] = lambda text: None)
     # What only reads settings of this package should not pay for the engines.
     from terrarium.world import world
 
-    return world.open_world(Path(path), say)
+    return world.open_world(Path(path)) if say is None else world.open_world(Path(path), say)

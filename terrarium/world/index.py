@@ -7,6 +7,7 @@ fields: one analysed for words, one for Chinese. Legs come back apart and exact 
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -27,6 +28,7 @@ from terrarium.world.words import han_of, without_han
 if TYPE_CHECKING:
     import numpy as np
 
+_log = logging.getLogger(__name__)
 # Milvus' limits: bytes of a VARCHAR, rows of one search.
 _MAX_TEXT = 60_000
 _MAX_ROWS = 16_384
@@ -85,7 +87,7 @@ class SearchIndex:
 
     @staticmethod
     def create(
-        folder: Path, settings: IndexSettings, build: str, dimension: int, lexical: bool, say: Callable[[str], None] = lambda text: None
+        folder: Path, settings: IndexSettings, build: str, dimension: int, lexical: bool, say: Callable[[str], None] = _log.warning
     ) -> SearchIndex:
         """An index to write to. What is there already stays if it has the same schema, and is made anew otherwise."""
         index = SearchIndex._connect(folder, settings, build, lexical, say)
@@ -103,7 +105,7 @@ class SearchIndex:
         return index
 
     @staticmethod
-    def open(folder: Path, settings: IndexSettings, build: str, lexical: bool, say: Callable[[str], None] = lambda text: None) -> SearchIndex:
+    def open(folder: Path, settings: IndexSettings, build: str, lexical: bool, say: Callable[[str], None] = _log.warning) -> SearchIndex:
         """An index to search.
 
         Raises:

@@ -20,6 +20,7 @@ from typing import Any
 from terrarium.errors import Outage, TerrariumError
 
 FILE = "milvus.db"
+_log = logging.getLogger(__name__)
 # pymilvus pings an idle engine every ten seconds; after a minute of that the engine hangs up ("too_many_pings").
 _GRPC = {"grpc.keepalive_time_ms": 2**31 - 1, "grpc.keepalive_permit_without_calls": 0}
 _open: dict[Path, LiteFile] = {}
@@ -53,7 +54,7 @@ class LiteFile:
             os.close(self._lock)
 
 
-def open_lite_file(folder: Path, say: Callable[[str], None] = lambda text: None, patience: float = 3600.0) -> LiteFile:
+def open_lite_file(folder: Path, say: Callable[[str], None] = _log.warning, patience: float = 3600.0) -> LiteFile:
     """Open the Milvus Lite file of a folder, waiting while another process has it; `say` hears of the wait.
 
     Raises:

@@ -5,6 +5,7 @@ Removal is enforced here, for both tools, by page identity. Results are records;
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -25,6 +26,7 @@ from terrarium.world.tools import Hit, SearchResult, Status, ToolSettings, Visit
 
 R = TypeVar("R", SearchResult, VisitResult)
 _LONGEST_QUERY = 1000
+_log = logging.getLogger(__name__)
 
 
 class Engines:
@@ -220,8 +222,9 @@ def _said(error: Exception) -> str:
     return " ".join(str(error).split())[:300] or type(error).__name__
 
 
-def open_world(path: Path, say: Callable[[str], None] = lambda text: None) -> World:
-    """Open the world of a `world` artifact's folder. Waits while another process has its index open; `say` hears of that.
+def open_world(path: Path, say: Callable[[str], None] = _log.warning) -> World:
+    """Open the world of a `world` artifact's folder. Waits while another process has its index open; `say` hears of that
+    (by default the log).
 
     Raises:
         TerrariumError: a part is missing or is not the one that was sealed.
