@@ -52,7 +52,10 @@ class Policy(Protocol):
     """
 
     name: str
-    codec: Codec
+
+    @property
+    def codec(self) -> Codec:
+        """Its tokenizer."""
 
     def sample(self, requests: Sequence[Request], sampling: Sampling) -> list[Sample]:
         """One sample a request, in order."""
