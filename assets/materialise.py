@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import dagster as dg
+from pydantic import Field
 
 from assets.checks import check_results, check_specs, tell_failed_gates
 from assets.lineage import Lineage
@@ -24,7 +25,7 @@ STOPPED = "stopped"
 class Again(dg.Config):
     """What a person may ask for when launching an asset by hand."""
 
-    fresh: bool = False
+    fresh: bool = Field(default=False, description="make it anew, also where its inputs are as they were; seeds move on")
 
 
 def asset_of(
