@@ -19,10 +19,11 @@ _FULL_DATE, _YEAR = "d:", "y:"
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """One phrasing: its id ("direct/population/en/3") and its template."""
+    """One phrasing: its id ("direct/population/en/3"), its template, and whether only test questions use it."""
 
     id: str
     template: str
+    only_test: bool = False
 
 
 @lru_cache(maxsize=8192)
@@ -51,7 +52,7 @@ def choose(group: str, templates: Sequence[str], split: str, key: str, test_only
     if not pool:
         return None
     place = pool[int(position(key, f"pick/{group}") * len(pool))]
-    return Wording(f"{group}/{place}", templates[place].removeprefix(_FULL_DATE).removeprefix(_YEAR))
+    return Wording(f"{group}/{place}", templates[place].removeprefix(_FULL_DATE).removeprefix(_YEAR), place in held)
 
 
 def dated(question: str, as_of: str | None, language: str, key: str, first: bool = False) -> str:

@@ -103,6 +103,6 @@ def _ask(craft: Craft, noun: str, one: Statement, two: Statement) -> Question | 
         [one.subject],
         "single",
         [one, two],
-        f"{wording.id}/{one.relation.name}+{two.relation.name}",
+        wording.id,
         as_of=moments[0] if moments else None,
     )

@@ -75,9 +75,11 @@ def _overtaken(craft: Craft) -> dict[str, Statement]:
 
 def _ask(craft: Craft, statement: Statement, older: Statement | None) -> Question | None:
     relation = statement.relation
-    base = craft.wording(f"direct/{relation.name}/en", relation.wordings["en"].ask, statement.split, f"{statement.key}/x", statement.full_date)
     sort = "newer" if older else "agree"
     frame = craft.wording(f"cross_verification/{sort}/en", NEWER if older else AGREE, statement.split, statement.key)
+    # The frame names the wording, so a frame that training knows must not hold a phrase that only test uses.
+    base_split = statement.split if frame and frame.only_test else "train"
+    base = craft.wording(f"direct/{relation.name}/en", relation.wordings["en"].ask, base_split, f"{statement.key}/x", statement.full_date)
     if base is None or frame is None:
         return None
     asked = base.template.format(s=craft.pool.in_text(statement.subject))
@@ -97,7 +99,7 @@ def _ask(craft: Craft, statement: Statement, older: Statement | None) -> Questio
         answers,
         kind,
         shown,
-        f"{frame.id}/{base.id.removeprefix('direct/')}",
+        frame.id,
         as_of=statement.as_of,
         fact_key=statement.key,
         every_page=True,

@@ -105,9 +105,7 @@ def _condition(craft: Craft, four: Sequence[Statement]) -> Question | None:
         return None
     text, as_of = craft.date(wording.template.format(names=names, clause=clause, clauses=plural(clause)), four, key)
     answers = [above[0].subject] if one else [str(len(above))]
-    return craft.question(
-        "enumeration", text, answers, "single" if one else "number", four, f"{wording.id}/{relation.name}", as_of=as_of, fact_key=f"{key} > {limit}"
-    )
+    return craft.question("enumeration", text, answers, "single" if one else "number", four, wording.id, as_of=as_of, fact_key=f"{key} > {limit}")
 
 
 def _round_between(low: Decimal, high: Decimal) -> Decimal | None:

@@ -46,6 +46,18 @@ def test_answers_are_right(seeds: list[Page], run_extract: Run) -> None:
             assert question.answers[0] not in question.question
 
 
+def test_about_a_third_of_the_wordings_is_met_in_test_alone(seeds: list[Page], run_extract: Run, make_page: Callable[..., Page]) -> None:
+    rows = "\n".join(f"| Hamlet {number} | {number}.5 km² | {1500 + number} | {number * 7} m |" for number in range(11, 400))
+    pages = [
+        make_page(f"http://e.test/{place}", f"List {place}", f"| Town | Area | Founded | Elevation |\n|---|---|---|---|\n{rows}\n")
+        for place in "ABCDE"
+    ]
+    questions = run_extract([*seeds, *pages], max_questions=4000)
+    used = {split: {question.wording for question in questions if question.split == split} for split in ("train", "test")}
+    only = len(used["test"] - used["train"]) / len(used["test"] | used["train"])
+    assert 0.2 < only < 0.45
+
+
 def test_statistics_are_computed(seeds: list[Page], run_extract: Run) -> None:
     people = {"arlow": 12345, "brask": 8102, "corvey": 23900, "dunmar": 4410, "upper arlow": 990, "estery": 15020}
     found = 0
@@ -72,14 +84,24 @@ def test_a_newer_account_wins_over_an_older_one(seeds: list[Page], run_extract: 
     assert question.answers == ("Mara Lund",) and "newer" in question.wording and len(question.source_page_ids) == 2
 
 
-def test_makers_stay_in_one_split(seeds: list[Page], run_extract: Run) -> None:
+def test_makers_stay_in_one_split(seeds: list[Page], run_extract: Run, make_page: Callable[..., Page]) -> None:
     fractions = {"train": 0.4, "validation": 0.2, "test": 0.4}
-    questions = run_extract(seeds, fractions=fractions)
+    rows = "\n".join(f"| Hamlet {letter} | {number}.5 km² |" for number, letter in enumerate("ABCDEFGHIJKL", start=11))
+    page = make_page("http://encyclopedia.test/List", "List of hamlets", f"| Town | Area |\n|---|---|\n{rows}\n")
+    questions = run_extract([*seeds, page], fractions=fractions)
     assert len({question.split for question in questions}) > 1
+    from_list = [question for question in questions if page.page_id in question.source_page_ids]
+    assert from_list and {question.split for question in from_list} == {split_of("List of hamlets", fractions)}
     for question in questions:
         assert {split_of(operand.subject, fractions) for operand in question.operands} == {question.split}
         if question.operands[0].relation in ("mayor", "river") and question.capability in ("direct", "cross_verification"):
             assert split_of(question.answers[0], fractions) == question.split
+
+
+def test_clues_that_two_entities_share_are_no_aggregation(seeds: list[Page], run_extract: Run, make_page: Callable[..., Page]) -> None:
+    twin = make_page("http://encyclopedia.test/Fenwick", "Fenwick", seeds[3].markdown.replace("Dunmar", "Fenwick"), published_at="2024-03-01")
+    answers = {question.answers[0] for question in run_extract([*seeds, twin], fractions=ALL_TRAIN, capabilities=("aggregation",))}
+    assert "Arlow" in answers and not answers & {"Dunmar", "Fenwick"}
 
 
 def test_growth_moves_no_question_to_another_split(seeds: list[Page], run_extract: Run) -> None:

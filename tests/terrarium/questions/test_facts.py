@@ -90,6 +90,7 @@ def test_plain_sentences_are_read(make_page: MakePage, sentence: str, fact: tupl
         "| Arlow | |\n|---|---|\n| Founded | 12 March 500 BC |\n| Mayor | unknown |",
         "| Town | Population (thousands) |\n|---|---|\n| Brask | 12 |",
         "| Arlow | |\n|---|---|\n| Height | 5 ft 11 in |\n| Population | 12–14 |\n| Capacity | 1.02 male(s)/female |",
+        "| Arlow | |\n|---|---|\n| Area | 34–36 km² |\n| Elevation | 12 m – 80 m |",
         "Source: Census.gov",
     ],
 )
@@ -129,5 +130,7 @@ def test_an_entity_has_the_article_and_the_noun_of_its_page(make_page: MakePage)
         make_page("http://x.test/m", "Arlow Museum", "The Arlow Museum is a small museum in the north. Guests of the Arlow Museum like it.")
     )
     assert (museum.in_text, museum.noun) == ("the Arlow Museum", "museum")
+    plain = entity_of(make_page("http://x.test/p", "Arlow", "Arlow is a town. People of Arlow like Arlow. It is not the Arlow of old."))
+    assert plain.in_text == "Arlow"
     mission = entity_of(make_page("http://x.test/a", "Apollo 8", "Apollo 8 was a mission. The crew of Apollo 8 rested. The Apollo 8 crew slept."))
     assert (mission.in_text, mission.noun) == ("Apollo 8", "mission")

@@ -26,6 +26,7 @@ from terrarium.questions.values import dates, fold, kind_of, numbers, places, pl
         ("$1.5 m", ["1500000"]),
         ("统一的一个国家", ["1"]),
         ("3-4", ["3", "4"]),
+        ("the A4 sheet of HR12", []),
     ],
 )
 def test_numbers_are_read_as_values(text: str, values: list[str]) -> None:
