@@ -34,12 +34,15 @@ class Handler(BaseHTTPRequestHandler):
     """Answers absolute-form requests (as to a proxy) and ordinary ones with a Host header; connections are kept alive."""
 
     protocol_version = "HTTP/1.1"
-    server_version = "littleweb"
     # Header and body leave in one write; two small ones would wait for each other on a kept-alive connection.
     wbufsize = -1
     disable_nagle_algorithm = True
     timeout = 60
     server: LittlewebServer
+
+    def version_string(self) -> str:
+        """The `Server` header: which web this is, so that nobody takes another seed on the same port for it."""
+        return self.server.web.identity
 
     def do_GET(self) -> None:
         self._answer()

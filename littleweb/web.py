@@ -35,6 +35,7 @@ class Web:
     """All sites of one country. Pages are rendered when asked for and the same every time; safe to use from many threads."""
 
     def __init__(self, seed: int, flavour: str = "country", templates: int = 1) -> None:
+        self.identity = f"littleweb/{flavour}-{seed}-{templates}"
         self.country = make_tiny(seed) if flavour == "tiny" else make_country(seed)
         self.templates = templates
         self.plan = Plan(self.country)

@@ -145,6 +145,10 @@ def test_tiny_is_served_too_and_ends_when_asked(tmp_path: Path) -> None:
     assert not (tmp_path / "ready").exists()
 
 
+def test_the_server_says_which_web_it_is(client: httpx.Client) -> None:
+    assert client.get("http://encyclopedia.example/").headers["server"] == "littleweb/country-7-1"
+
+
 def test_an_address_may_be_percent_encoded(client: httpx.Client, country: Web) -> None:
     river = country.country.of_kind("river")[0].name.replace(" ", "_")
     assert client.get(f"http://encyclopedia.example/wiki/{river.replace('_', '%5F')}").status_code == 200
