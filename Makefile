@@ -24,10 +24,12 @@ export DAGSTER_HOME := $(ROOT)
 export TERRARIUM_STATE := $(abspath $(or $(TERRARIUM_STATE),$(ROOT)/.terrarium))
 export TERRARIUM_PROFILE := $(PROFILE)
 export PYTHONUNBUFFERED := 1
+# Threads that wait for each other should not burn the core that another process needs.
+export GOMP_SPINCOUNT ?= 1000
 # For profiles that ask for a seed corpus.
 export SEEDS := $(if $(SEEDS),$(abspath $(SEEDS)))
 
-.PHONY: run setup ui test lint bench
+.PHONY: run setup ui test lint
 
 run: setup
 	@cd $(ROOT) && $(BIN)/python -m pipelines.run --profile "$(PROFILE)" \
@@ -57,6 +59,3 @@ test: lint
 
 lint: setup
 	@cd $(ROOT) && $(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
-
-bench: setup
-	@cd $(ROOT) && $(BIN)/python -m benchmarks $(ARGS)
