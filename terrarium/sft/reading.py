@@ -8,6 +8,8 @@ from terrarium.rewards.dates import dates_in, whole_date
 from terrarium.rewards.numbers import numbers_in, whole_number
 from terrarium.rewards.text import tidy
 
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z\d])")
+
 
 def find_value(value: str, text: str) -> str | None:
     """`value` as `text` spells it, or None where it does not stand there.
@@ -18,6 +20,20 @@ def find_value(value: str, text: str) -> str | None:
         found = _in_line(value, line)
         if found is not None:
             return found
+    return None
+
+
+def quote(value: str, text: str, most: int = 18) -> str | None:
+    """The sentence of `text` in which `value` stands, at most `most` words of it around the value; None where it does not stand there."""
+    for line in text.splitlines():
+        for sentence in _SENTENCE_END.split(line.strip().removeprefix("- ")):
+            spelled = _in_line(value, sentence)
+            if spelled is None:
+                continue
+            words = sentence.split()
+            before = len(sentence[: max(0, sentence.find(spelled))].split())
+            first = max(0, min(before - most // 2, len(words) - most))
+            return " ".join(words[first : first + most])
     return None
 
 

@@ -1,7 +1,8 @@
 """What the scripted teacher does on one question: search for what the question names, read pages until it has seen all, answer.
 
 It knows what to look for (the question's operands) and looks for it in the way a good reader would, but a value counts only once it
-was seen, and is answered as it was spelled there. Thoughts are a few words: a small model has to sample them.
+was seen, and is answered as it was spelled there. Thoughts are short, since a small model has to sample them, and they say what was
+read: the sentence that holds the answer, or that the page does not tell. A model that only says "I found it" learns to believe so.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from terrarium.agent.attempt import ANSWER_NOW
 from terrarium.agent.protocol import render_turn, search_call, visit_call
 from terrarium.questions.question import Operand, Question
 from terrarium.rewards.text import tidy
-from terrarium.sft.reading import find_value, find_words
+from terrarium.sft.reading import find_value, find_words, quote
 
 _ASIDES = re.compile(
     r"with two independent accounts in agreement|checked against more than one account|on what do independent accounts agree|two things are known of",
@@ -38,6 +39,7 @@ class Script:
         self._asked: set[str] = set()
         self._seen: dict[Operand, str] = {}
         self._sources: dict[Operand, set[str]] = {}
+        self._quotes: dict[Operand, str] = {}
         self._reading = ""
         self._last = ""
         self._searches = 0
@@ -56,6 +58,7 @@ class Script:
             if spelled is not None and self._reading:
                 self._seen.setdefault(operand, spelled)
                 self._sources.setdefault(operand, set()).add(self._reading)
+                self._quotes.setdefault(operand, quote(operand.value, text) or spelled)
 
     def turn(self) -> str:
         """What the teacher writes next."""
@@ -109,7 +112,7 @@ class Script:
         if not self._missing:
             thought = self._random.choice(["A second source.", "I check a second source."])
         elif len(self._visited) > 1 and self._last and not self._hidden_subject and self._searches == 1:
-            thought = self._random.choice(["Not there. Next page.", "I read the next page."])
+            thought = f"{self._untold()} Next page."
         else:
             thought = f"I read {hit.title.split(' - ')[0]}."
         return render_turn(thought, [visit_call([hit.url], self._goal())])
@@ -145,9 +148,15 @@ class Script:
             thought = self._random.choice(["I search.", "First I search."])
         elif len(self._seen) and not self._hidden_subject:
             thought = f"Now {self._missing[0].subject}." if self._missing else "I need a second source."
+        elif self._visited and not self._hidden_subject:
+            thought = f"{self._untold()} I search again."
         else:
             thought = self._random.choice(["Not found. Other words.", "I try other words."])
         return render_turn(thought, [search_call([query])])
+
+    def _untold(self) -> str:
+        """That the page just read does not tell what is missing."""
+        return f"Nothing on {_relation(self._missing[0])}."
 
     def _key_words(self) -> str:
         asked = _ASIDES.sub(" ", self.question.question)
@@ -160,8 +169,7 @@ class Script:
             return render_turn(f"The page lists {len(items)}.", answer=", ".join(items))
         direct = next((spelled for operand, spelled in self._seen.items() if operand.value in question.answers), None)
         if direct is not None and len(question.operands) == 1:
-            thought = "The sources agree." if question.capability == "cross_verification" and len(self._visited) > 1 else "The page says it."
-            return render_turn(thought, answer=direct)
+            return render_turn(f"It says: {self._quotes[question.operands[0]]}", answer=direct)
         subject = next((operand.subject for operand in question.operands if operand.subject in question.answers), None)
         if subject is not None and self._hidden_subject:
             return render_turn(f"{subject} fits.", answer=subject)

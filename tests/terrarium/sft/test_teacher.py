@@ -15,7 +15,7 @@ from terrarium.agent.settings import AgentSettings
 from terrarium.errors import Outage
 from terrarium.job import SilentReport
 from terrarium.questions.question import Operand, Question
-from terrarium.sft.reading import find_value, find_words
+from terrarium.sft.reading import find_value, find_words, quote
 from terrarium.sft.script import Script, names_subject
 from terrarium.sft.teacher import TeachJob, choose, teach_in
 from terrarium.world.tools import Hit, SearchResult, Status, VisitResult
@@ -189,3 +189,31 @@ def test_words_are_whole() -> None:
 )
 def test_a_title_that_holds_a_longer_name_is_another_subjects(title: str, own: bool) -> None:
     assert names_subject(title, "Alder") is own
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "quoted"),
+    [
+        ("120 km", "The Alder is a river. The Alder measures 120 km.", "The Alder measures 120 km."),
+        ("80 km", "Notes\n- The Birch flows for 80 km.\n- Its towns are Oak and Ash.", "The Birch flows for 80 km."),
+        ("Ash", " ".join(["word"] * 30) + " Ash " + " ".join(["word"] * 30), " ".join(["word"] * 9 + ["Ash"] + ["word"] * 8)),
+        ("7 km", "The Alder measures 120 km.", None),
+    ],
+)
+def test_a_value_is_quoted_with_its_sentence(value: str, text: str, quoted: str | None) -> None:
+    assert quote(value, text) == quoted
+
+
+def test_thoughts_say_what_was_read_and_what_was_not() -> None:
+    script = Script(replace(LENGTH, question_id="q9"), seed=1)
+    script._slips = False
+    hits = [Hit(url, url, title, title, 1.0) for url, (title, _) in PAGES.items() if "Alder" in title]
+    script.turn()
+    script.saw_hits(hits)
+    script.saw_text("hits")
+    script.turn()
+    script.saw_text("Notes on Alder\nThe Alder is a river.")
+    assert parse_turn(script.turn()).thought == "Nothing on length. Next page."
+    script.saw_text("Alder in figures\nThe Alder measures 120 km.")
+    answer = parse_turn(script.turn())
+    assert (answer.thought, answer.answer) == ("It says: The Alder measures 120 km.", "120 km")
