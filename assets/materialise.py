@@ -21,6 +21,9 @@ from terrarium.job import Job, Outcome
 
 STOPPED = "stopped"
 
+# Runs of this process in which a step was stopped. A failed step does not end a run, its other branches go on; a stopped one must.
+_stopped_runs: set[str] = set()
+
 
 class Again(dg.Config):
     """What a person may ask for when launching an asset by hand."""
@@ -42,6 +45,8 @@ def asset_of(
 
     def results(context: dg.AssetExecutionContext, config: Again, store: ArtifactStore, process: ChildProcess, web: PracticeWeb) -> Iterator[Any]:
         partition = context.partition_key if context.has_partition_key else None
+        if context.run.run_id in _stopped_runs:
+            raise dg.Failure(f"{step.title} was not begun, since its run was stopped.", metadata={STOPPED: True}, allow_retries=False)
 
         def work(step: Step, job: Job) -> Outcome:
             if not step.web:
@@ -58,6 +63,7 @@ def asset_of(
             raise
         except (KeyboardInterrupt, dg.DagsterExecutionInterruptedError) as stopped:
             # Dagster retries what was interrupted if there is a retry policy; who stops a step does not want it started again.
+            _stopped_runs.add(context.run.run_id)
             raise dg.Failure(f"{step.title} was stopped.", metadata={STOPPED: True}, allow_retries=False) from stopped
         for key, name in zip(step.keys, step.names, strict=True):
             artifact = made[name]
