@@ -1,7 +1,7 @@
 """What a person sees while the lineage grows: which step, how far, how long still. On a terminal a live board, elsewhere plain lines.
 
 How far a step is comes from the file that TERRARIUM_PROGRESS names, to which child processes' notes are passed on; how long steps take comes
-from what they took last time, or from `profiles/durations.yaml` where they never ran.
+from what they took last time, or from `durations.yaml` where they never ran.
 """
 
 from __future__ import annotations

@@ -200,7 +200,7 @@ def _expected(waiting: dict[Segment, list[Step]], store: ArtifactStore, profile:
 
     from pipelines.board import label
 
-    file = ROOT / "profiles" / "durations.yaml"
+    file = Path(__file__).with_name("durations.yaml")
     measured = (yaml.safe_load(file.read_text(encoding="utf-8")) or {}).get(profile, {}) if file.exists() else {}
     expected: dict[str, float | None] = {}
     for segment, steps in waiting.items():
