@@ -18,7 +18,7 @@ from terrarium.errors import TerrariumError
 from terrarium.evaluation import metrics, plots
 from terrarium.evaluation.cost import live_cost
 from terrarium.job import Job, Outcome, Report
-from terrarium.questions.question import Question, read_questions
+from terrarium.questions.question import CAPABILITIES, Question, read_questions
 
 TEMPLATE = Path(__file__).with_name("report.html.jinja")
 
@@ -40,13 +40,14 @@ class ReportJob(Job):
 
 def report(job: ReportJob, report: Report) -> Outcome:
     """Write `report.html`, `scores.json` and `plots/*.png`."""
-    models = _models(job.evaluations)
+    models, emptied = _models(job.evaluations, "models"), _models(job.evaluations, "emptied")
     stages = {stage: _stage(job, stage) for stage in sorted({*job.attempts, *job.filters, *job.training, *job.passed_through})}
     searches = sum(scores["searches"] for scores in models.values()) + sum(stage.get("searches", 0) for stage in stages.values())
     visits = sum(scores["visits"] for scores in models.values()) + sum(stage.get("visits", 0) for stage in stages.values())
     summary = {
         "recipe": job.recipe,
         "models": models,
+        "emptied": emptied,
         "stages": {f"stage_{stage}": value for stage, value in stages.items()},
         "lineage": job.lineage,
         "tool_calls": {"searches": searches, "visits": visits, "live_cost_usd": live_cost(searches, visits, job.prices)},
@@ -63,13 +64,14 @@ def report(job: ReportJob, report: Report) -> Outcome:
     return Outcome(counts=counts)
 
 
-def _models(evaluations: Sequence[Path]) -> dict[str, Any]:
+def _models(evaluations: Sequence[Path], kind: str) -> dict[str, Any]:
+    """Scores by checkpoint; `kind` is "models", or "emptied" for runs whose tool results were emptied."""
     models: dict[str, Any] = {}
     for folder in evaluations:
         path = folder / "scores.json"
         if not path.exists():
             raise TerrariumError(f"The evaluation {folder} has no scores.json; make that evaluation again.")
-        models.update(json.loads(path.read_text(encoding="utf-8"))["models"])
+        models.update(json.loads(path.read_text(encoding="utf-8")).get(kind, {}))
     return models
 
 
@@ -149,7 +151,7 @@ def _shown(job: ReportJob) -> list[dict[str, Any]]:
     by_question: dict[str, list[Rollout]] = {}
     for folder in job.evaluations:
         for rollout in read_rollouts(folder / "rollouts.parquet"):
-            if not rollout.termination.outage:
+            if not rollout.termination.outage and not rollout.sampling.get("emptied"):
                 by_question.setdefault(rollout.question_id, []).append(rollout)
     # Questions on which checkpoints differ teach a reader the most.
     ordered = sorted(by_question, key=lambda key: (len({r.correct for r in by_question[key]}) < 2, key))
@@ -188,10 +190,16 @@ def _html(summary: Mapping[str, Any], pictures: Mapping[str, str], rollouts: Seq
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters["share"] = _percent
-    return environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(summary=summary, pictures=pictures, rollouts=rollouts)
+    environment.filters["interval"] = _interval
+    kinds = [kind for kind in CAPABILITIES if any(scores["by_capability"][kind]["total"] for scores in summary["models"].values())]
+    return environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(summary=summary, pictures=pictures, rollouts=rollouts, kinds=kinds)
 
 
 def _percent(share: Mapping[str, Any] | None) -> str:
     if not share or share["value"] is None:
         return "–"
-    return f"{share['value']:.0%} ({share['hits']}/{share['total']}; {share['low']:.0%}–{share['high']:.0%})"
+    return f"{share['value']:.0%} ({share['hits']}/{share['total']})"
+
+
+def _interval(share: Mapping[str, Any]) -> str:
+    return "–" if share["value"] is None else f"{share['low']:.0%}–{share['high']:.0%}"

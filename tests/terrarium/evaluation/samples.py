@@ -14,7 +14,8 @@ def rollout(question_id: str, correct: bool | None, termination: Termination = T
         start=1,
         end=2,
     )
-    fields = {"searches": 1, "visits": 1, **more}
+    answer = "a" if termination is Termination.ANSWERED else None
+    fields = {"searches": 1, "visits": 1, "sampling": {"temperature": 1.0}, "answer": answer, **more}
     return Rollout(
         rollout_id=f"{policy}-{question_id}-{correct}",
         question_id=question_id,
@@ -22,13 +23,11 @@ def rollout(question_id: str, correct: bool | None, termination: Termination = T
         recipe="grpo-s1",
         stage=0,
         snapshot="s",
-        sampling={"temperature": 1.0},
         messages=({"role": "user", "content": "q"},),
         turns=(turn,),
         token_ids=(1, 2, 3),
         loss_mask=(0, 1, 1),
         logprobs=(0.0, -0.1, -0.2),
-        answer="a" if termination is Termination.ANSWERED else None,
         termination=termination,
         correct=correct,
         **fields,  # type: ignore[arg-type]

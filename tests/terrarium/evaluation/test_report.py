@@ -21,9 +21,10 @@ def folders(tmp_path):
     evaluation.mkdir()
     base = [rollout("a", False, policy="base"), rollout("b", False, Termination.TURN_LIMIT, policy="base")]
     sft = [rollout("a", True), rollout("b", None, Termination.TOOL_OUTAGE)]
-    write_rollouts(evaluation / "rollouts.parquet", base + sft)
+    blind = [rollout("b", False, policy="sft", sampling={"emptied": True}, answer="seen by nobody")]
+    write_rollouts(evaluation / "rollouts.parquet", base + sft + blind)
     models = {"base": scores_of(base, questions, set()), "sft": scores_of(sft, questions, set())}
-    (evaluation / "scores.json").write_text(json.dumps({"models": models}))
+    (evaluation / "scores.json").write_text(json.dumps({"models": models, "emptied": {"sft": scores_of(blind, questions, set())}}))
     attempts = tmp_path / "attempts"
     attempts.mkdir()
     write_rollouts(attempts / "rollouts.parquet", [rollout("a", c, searches=2) for c in (True, False, False, True)])
@@ -64,6 +65,24 @@ def test_text_from_the_web_is_shown_as_text(folders):
     assert "&lt;script&gt;x&lt;/script&gt;" in html
     assert "passed through: too few questions survived" in html
     assert len(list((folders.out / "plots").glob("*.png"))) == 6
+
+
+def test_runs_with_emptied_results_stand_apart(folders):
+    report(folders, SilentReport())
+    html = (folders.out / "report.html").read_text()
+    assert "sft, tool results emptied" in html
+    assert "seen by nobody" not in html
+    assert set(json.loads((folders.out / "scores.json").read_text())["models"]) == {"base", "sft"}
+
+
+def test_what_it_comes_from_is_told_in_words(folders):
+    lineage = {"world": {"counts": {"pages": 1042.0}, "drops": {}, "notes": {"mode": "corpus"}}}
+    report(folders.model_copy(update={"lineage": lineage}), SilentReport())
+    html = (folders.out / "report.html").read_text()
+    assert "pages: 1,042" in html
+    assert "mode: corpus" in html
+    assert "{&#39;" not in html
+    assert "drops" not in html
 
 
 def test_an_evaluation_without_scores_is_named(folders, tmp_path):
