@@ -52,6 +52,8 @@ $(STAMP): $(ROOT)/pyproject.toml
 
 ui: setup
 	@mkdir -p "$(TERRARIUM_STATE)"
+	@$(BIN)/python -c 'import socket, sys; sys.exit(socket.socket().connect_ex(("127.0.0.1", $(PORT))) == 0)' \
+	  || { echo "Port $(PORT) is in use; name another with PORT=..., or stop what listens there." >&2; exit 1; }
 	@cd $(ROOT) && exec $(BIN)/dagster dev --port $(PORT)
 
 test: lint

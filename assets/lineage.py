@@ -30,7 +30,10 @@ class Lineage:
             TerrariumError: there is no such asset.
         """
         if name not in self._by_name:
-            raise TerrariumError(f"There is no asset {name}; there are: {', '.join(sorted(self._by_name))}.")
+            groups = ", ".join(dict.fromkeys(step.group for step in self.steps))
+            raise TerrariumError(
+                f"There is no asset or group {name}; there are the groups {groups}, and the assets {', '.join(sorted(self._by_name))}."
+            )
         return self._by_name[name]
 
     def is_up_to_date(self, step: Step, partition: str | None, store: ArtifactStore) -> bool:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
+import pandas as pd
 import pyarrow.parquet as pq
 
 from resources.manifest import Artifact
@@ -25,10 +27,15 @@ PICTURE_BYTES = 60_000
 def metadata_of(artifact: Artifact, samples: Sequence[str] = (), pictures: Sequence[str] = ()) -> dict[str, Any]:
     """The metadata of a materialisation."""
     manifest = artifact.manifest
+    if artifact.passed_through:
+        # The numbers of what was passed through are its own asset's; here nothing was done and nothing paid.
+        return {
+            "passed_through": dg.MetadataValue.text(f"{artifact.passed_through}: this is {artifact.asset}, attempt {manifest.attempt}."),
+            "artifact": dg.MetadataValue.path(str(artifact.path)),
+            "fingerprint": manifest.fingerprint,
+        }
     shown: dict[str, Any] = {name: _number(value) for name, value in manifest.counts.items()}
     shown |= {f"cost/{name}": _number(value) for name, value in artifact.costs.items()}
-    if artifact.passed_through:
-        shown["passed_through"] = dg.MetadataValue.text(f"{artifact.passed_through}: this is {artifact.asset}, attempt {manifest.attempt}.")
     if manifest.drops:
         shown["drops"] = dg.MetadataValue.table(
             [dg.TableRecord({"reason": reason, "rows": rows}) for reason, rows in sorted(manifest.drops.items(), key=lambda item: -item[1])]
@@ -49,7 +56,8 @@ def metadata_of(artifact: Artifact, samples: Sequence[str] = (), pictures: Seque
         if file.exists():
             shown[f"sample/{file.stem}"] = sample(file)
     for report in sorted(artifact.path.glob("*.html")):
-        shown[report.stem] = dg.MetadataValue.url(report.as_uri())
+        # A browser opens no file from a page of a server, so the path is given to be copied.
+        shown[report.stem] = dg.MetadataValue.path(str(report))
     for name in pictures:
         file = artifact.file(name)
         if file.exists() and file.stat().st_size <= PICTURE_BYTES:
@@ -67,17 +75,20 @@ def sample(file: Path) -> dg.MetadataValue:
         batch = next(parquet.iter_batches(batch_size=ROWS, columns=columns), None)
     if batch is None:
         return dg.MetadataValue.text("no rows")
-    frame = batch.to_pandas()
+    # Nullable columns stay as they are: a NaN for what is missing would be no JSON.
+    frame = batch.to_pandas(types_mapper=pd.ArrowDtype)
     records = [dg.TableRecord({str(name): _cell(value) for name, value in row.items()}) for row in frame.to_dict("records")]
     return dg.MetadataValue.table(records) if records else dg.MetadataValue.text("no rows")
 
 
 def _cell(value: Any) -> str | int | float | bool:
+    if value is None or value is pd.NA or (isinstance(value, float) and not math.isfinite(value)):
+        return ""
     if isinstance(value, bool | int | float):
         return value
     if hasattr(value, "tolist"):
         value = value.tolist()
-    text = "" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= CHARACTERS else text[: CHARACTERS - 1] + "…"
 
 

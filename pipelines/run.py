@@ -44,6 +44,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     os.environ["TERRARIUM_PROFILE"] = options.profile
     state = state_folder()
     log = state / "logs" / f"run-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
+    try:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.touch()
+    except OSError as error:
+        print(f"The state folder {state} cannot be written ({error.strerror}); name another with {STATE_VARIABLE}.", file=sys.stderr)
+        return 1
     with _quiet(log) as console:
         try:
             with _alone(state):
@@ -80,7 +86,6 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
 @contextmanager
 def _quiet(log: Path) -> Iterator[Console]:
     """A console on the terminal, while what Dagster and child processes print goes to a log."""
-    log.parent.mkdir(parents=True, exist_ok=True)
     sys.stdout.flush()
     sys.stderr.flush()
     terminal, complaints = os.dup(1), os.dup(2)

@@ -64,7 +64,7 @@ class PracticeWeb(dg.ConfigurableResource):
             who = f" ({server})" if server else ""
             raise TerrariumError(
                 f"The port of {self.proxy} is in use by something else{who} than `python {' '.join(self.command)}`; "
-                "stop it, or give the profile another port (web.proxy and serve)."
+                "stop it, or take another port with WEB_PORT=..., or in the profile (web.proxy and serve)."
             )
         return True
 

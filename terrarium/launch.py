@@ -158,6 +158,9 @@ def launch(name: str, job_path: Path) -> int:
     except MemoryError:
         return _fail(folder, "terrarium", f"{name} ran out of memory; give it more, or make the profile's sizes smaller.", EXIT_ERROR)
     except Exception as error:
+        # Libraries in other languages report a full disk in errors of their own.
+        if os.strerror(errno.ENOSPC).casefold() in str(error).casefold():
+            return _fail(folder, "terrarium", f"No space is left on the disk while {name} wrote its files; free some and start again.", EXIT_ERROR)
         return _fail(folder, "crash", f"{name} failed: {_line(error)}", EXIT_CRASH)
 
 

@@ -53,6 +53,8 @@ def dump_pages(path: Path) -> Iterator[DumpPage]:
 
 
 def _opened(path: Path) -> IO[bytes]:
+    if path.is_dir():
+        raise TerrariumError(f"The Wikipedia dump {path} is a folder; name the file in it.")
     if not path.is_file():
         raise TerrariumError(f"The Wikipedia dump {path} does not exist; set SEEDS or the profile's seed location to the file you downloaded.")
     with path.open("rb") as file:

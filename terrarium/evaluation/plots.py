@@ -96,6 +96,7 @@ def training_curves(path: Path, logs: Mapping[str, Sequence[Mapping[str, float]]
         points = [(row["step"], row[value]) for row in rows if value in row]
         if points:
             axes.plot([step for step, _ in points], [height for _, height in points], marker=".", label=stage)
+    axes.xaxis.get_major_locator().set_params(integer=True)
     if axes.lines:
         axes.legend(fontsize=8)
     figure.savefig(path)

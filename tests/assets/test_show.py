@@ -27,7 +27,33 @@ def test_metadata_of_an_artifact(tmp_path: Path) -> None:
     assert [record.data for record in shown["drops"].records] == [{"reason": "copy", "rows": 4}, {"reason": "empty", "rows": 3}]
     assert isinstance(shown["sample/pages"], dg.TableMetadataValue)
     assert "sample/absent" not in shown
-    assert shown["report"].url.startswith("file://")
+    assert shown["report"].path.endswith("report.html")
+
+
+def test_what_passes_through_shows_no_number_of_its_parent(tmp_path: Path) -> None:
+    store = ArtifactStore(root=str(tmp_path))
+
+    def work(out: Path) -> Outcome:
+        (out / "model").mkdir()
+        return Outcome(counts={"steps": 200}, costs={"tokens": 7})
+
+    parent = store.make("sft_checkpoint", None, [], {}, "1", work)
+    passed = store.pass_through("stage_1/checkpoint", "grpo-s1", parent, "too few questions")
+    shown = metadata_of(passed)
+    assert set(shown) == {"passed_through", "artifact", "fingerprint"}
+    assert "too few questions" in shown["passed_through"].text
+
+
+def test_what_is_missing_in_a_row_is_an_empty_cell(tmp_path: Path) -> None:
+    file = tmp_path / "rows.parquet"
+    table = pa.table({"name": ["a", None], "share": [None, 0.5], "rank": pa.array([None, 3], pa.int64()), "odd": [float("nan"), 1.0]})
+    pq.write_table(table, file)
+    shown = sample(file)
+    assert isinstance(shown, dg.TableMetadataValue)
+    assert [record.data for record in shown.records] == [
+        {"name": "a", "share": "", "rank": "", "odd": ""},
+        {"name": "", "share": 0.5, "rank": 3, "odd": 1.0},
+    ]
 
 
 def test_a_sample_is_short_whatever_the_rows_hold(tmp_path: Path) -> None:

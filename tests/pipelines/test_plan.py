@@ -50,7 +50,7 @@ def test_until_an_asset(laptop: Lineage) -> None:
 
 
 def test_unknown_names_and_empty_choices_are_one_sentence(laptop: Lineage) -> None:
-    with pytest.raises(TerrariumError, match="There is no asset wolrd"):
+    with pytest.raises(TerrariumError, match="There is no asset or group wolrd"):
         choose(laptop, None, "wolrd")
     with pytest.raises(TerrariumError, match="Nothing lies between"):
         choose(laptop, "stage_2", "world")

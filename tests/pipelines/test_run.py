@@ -111,7 +111,7 @@ def test_it_goes_on_from_what_was_finished(command: Command) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "sentence"), [(["--recipes", "zzz"], "has no recipe zzz"), (["--from", "nowhere"], "There is no asset nowhere")]
+    ("arguments", "sentence"), [(["--recipes", "zzz"], "has no recipe zzz"), (["--from", "nowhere"], "There is no asset or group nowhere")]
 )
 def test_wrong_names_are_one_sentence(command: Command, arguments: list[str], sentence: str) -> None:
     code, output = command(*arguments)
@@ -145,3 +145,13 @@ def test_a_killed_command_leaves_no_run_and_no_slot_behind(command: Command) -> 
     with dg.DagsterInstance.get() as instance:
         found = instance.get_run_by_id(dead.run_id)
         assert found is not None and found.status is dg.DagsterRunStatus.FAILURE
+
+
+def test_an_unwritable_state_folder_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "file"
+    file.write_text("")
+    monkeypatch.setenv("TERRARIUM_STATE", str(file / "state"))
+    monkeypatch.setenv("DAGSTER_HOME", str(tmp_path))
+    assert run.main(["--profile", "tiny", "--plan"]) == 1
+    told = capsys.readouterr().err
+    assert "cannot be written" in told and "TERRARIUM_STATE" in told and told.count("\n") == 1

@@ -69,6 +69,11 @@ def full(job: SmallJob, report: Report) -> Outcome:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "table.parquet")
 
 
+def full_elsewhere(job: SmallJob, report: Report) -> Outcome:
+    """A disk that is full, as a library in another language says it."""
+    raise RuntimeError("Error while serializing: I/O error: No space left on device (os error 28)")
+
+
 def killed(job: SmallJob, report: Report) -> Outcome:
     """Killed from outside, as when memory runs out."""
     os.kill(os.getpid(), signal.SIGKILL)

@@ -54,6 +54,12 @@ def test_a_job_that_ends_well_leaves_its_outcome(tmp_path: Path, monkeypatch: py
             "terrarium",
             f"No space is left on the disk while {CHILDREN}:full wrote table.parquet; free some and start again.",
         ),
+        (
+            "full_elsewhere",
+            EXIT_ERROR,
+            "terrarium",
+            f"No space is left on the disk while {CHILDREN}:full_elsewhere wrote its files; free some and start again.",
+        ),
     ],
 )
 def test_an_error_is_written_down_by_kind(tmp_path: Path, function: str, code: int, kind: str, sentence: str) -> None:
