@@ -149,6 +149,20 @@ class Profile(Section):
             filled["answerable"] = {**filled["answerable"], "mode": filled.get("removal", "corpus")}
         return filled
 
+    @model_validator(mode="after")
+    def _contexts_fit_a_model_made_here(self) -> Profile:
+        """A model from elsewhere says only when it is loaded how far it reads; one that the profile makes says it here."""
+        if self.base_model.fresh is None:
+            return self
+        reads = self.base_model.fresh.positions
+        contexts = {f"stage_sizes.{number}.context": sizes.context for number, sizes in self.stage_sizes.items()}
+        contexts |= {"agent.context_tokens": self.agent.context_tokens, "teacher.agent.context_tokens": self.teacher.agent.context_tokens}
+        contexts |= {"evaluation.agent.context_tokens": self.evaluation.agent.context_tokens}
+        for name, tokens in contexts.items():
+            if tokens > reads:
+                raise ValueError(f"{name} is {tokens} tokens and the model reads {reads} (base_model.fresh.positions)")
+        return self
+
     @property
     def stages(self) -> int:
         """How many stages the graph has: the highest that any recipe of the profile has."""

@@ -39,7 +39,7 @@ class StageSizes(_Frozen):
     validate_every: int | None = Field(default=None, gt=0, description="steps between looks at validation questions; None = never")
     validation_questions: int = Field(default=40, gt=0, description="how many of them, the same at every look")
     patience: int | None = Field(default=None, gt=0, description="stop after so many looks without a better one; None = make all steps")
-    learning_rate: float | None = Field(default=None, gt=0)
+    learning_rate: float | None = Field(default=None, gt=0, lt=1)
     temperature: float | None = Field(default=None, gt=0)
     save_every: int | None = Field(default=None, gt=0)
     micro_batch: int | None = Field(default=None, gt=0)
@@ -56,7 +56,7 @@ class Method(_Frozen):
     kl: Literal[0] = Field(description="weight of a KL term; the trainer has none")
     entropy: Literal[0] = Field(description="weight of an entropy bonus; the trainer has none")
     importance_cap: float = Field(gt=0, description="token-level importance weights of training over sampling engine are cut off here")
-    learning_rate: float = Field(gt=0, description="constant over the stage")
+    learning_rate: float = Field(gt=0, lt=1, description="constant over the stage")
     weight_decay: float = Field(ge=0)
     betas: tuple[float, float]
     max_grad_norm: float = Field(gt=0)
@@ -108,7 +108,7 @@ class StageSettings(StageSizes, Method):
     """Everything one stage trains with: sizes and method together."""
 
     number: int = Field(ge=1, description="k of stage_k")
-    learning_rate: float = Field(gt=0)
+    learning_rate: float = Field(gt=0, lt=1)
     temperature: float = Field(gt=0)
     save_every: int = Field(gt=0)
     micro_batch: int = Field(gt=0)

@@ -88,6 +88,9 @@ def test_a_wikipedia_run_without_a_dump_is_one_sentence(monkeypatch: pytest.Monk
         ("laptop", {"sft": "huge"}, "no settings huge for the cold start: .* known ones are: .*laptop"),
         ("laptop", {"removal": "some"}, "removal: "),
         ("laptop", {"web.proxy": "ftp://x"}, "web.proxy: "),
+        ("laptop", {"stage_sizes.1.learning_rate": 50}, "stage_sizes.1.learning_rate: Input should be less than 1"),
+        ("tiny", {"agent.context_tokens": 9999}, "agent.context_tokens is 9999 tokens and the model reads 1024"),
+        ("tiny", {"stage_sizes.2.context": 2048}, "stage_sizes.2.context is 2048 tokens and the model reads 1024"),
     ],
 )
 def test_what_is_wrong_is_one_sentence(name: str, overrides: dict[str, Any], says: str) -> None:
