@@ -66,6 +66,7 @@ class Teacher(Section):
 
     agent: AgentSettings
     limit: int = Field(ge=1)
+    quotes: bool = Field(default=True, description="thoughts quote the sentence that answers")
 
 
 class Evaluation(Section):

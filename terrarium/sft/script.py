@@ -31,8 +31,9 @@ _SHARE_OF_SLIPS = 0.1
 class Script:
     """The turns of one question. The caller tells what came back (`saw_hits`, `saw_text`) and asks for the next `turn`."""
 
-    def __init__(self, question: Question, seed: int, attempt: int = 0) -> None:
+    def __init__(self, question: Question, seed: int, attempt: int = 0, quotes: bool = True) -> None:
         self.question = question
+        self._quoting = quotes
         self._random = random.Random(f"{seed}/{question.question_id}/{attempt}")
         self._hits: list[Any] = []
         self._visited: list[str] = []
@@ -156,7 +157,7 @@ class Script:
 
     def _untold(self) -> str:
         """That the page just read does not tell what is missing."""
-        return f"Nothing on {_relation(self._missing[0])}."
+        return f"Nothing on {_relation(self._missing[0])}." if self._quoting else "Not there."
 
     def _key_words(self) -> str:
         asked = _ASIDES.sub(" ", self.question.question)
@@ -169,7 +170,7 @@ class Script:
             return render_turn(f"The page lists {len(items)}.", answer=", ".join(items))
         direct = next((spelled for operand, spelled in self._seen.items() if operand.value in question.answers), None)
         if direct is not None and len(question.operands) == 1:
-            return render_turn(f"It says: {self._quotes[question.operands[0]]}", answer=direct)
+            return render_turn(f"It says: {self._quotes[question.operands[0]]}" if self._quoting else "The page says it.", answer=direct)
         subject = next((operand.subject for operand in question.operands if operand.subject in question.answers), None)
         if subject is not None and self._hidden_subject:
             return render_turn(f"{subject} fits.", answer=subject)

@@ -41,6 +41,7 @@ class TeachJob(Job):
     seed: int = 0
     bytes_a_token: float = Field(default=3.4, gt=0)
     hurried: int = Field(default=6, ge=0, description="0 = none")
+    quotes: bool = Field(default=True, description="thoughts quote the sentence that answers; a very small model cannot copy that much")
 
 
 def teach(job: TeachJob, report: Report) -> Outcome:
@@ -68,7 +69,7 @@ def teach_in(job: TeachJob, questions: Sequence[Question], world: World, report:
     hurried = [question for place, question in enumerate(questions) if job.hurried and not (place + 1) % job.hurried]
     rollouts = []
     for name, some, settings in (("calm", calm, _in_bytes(job)), ("hurried", hurried, _in_bytes(job).model_copy(update={"turns": 2}))):
-        teacher = Teacher(world, some, job.seed)
+        teacher = Teacher(world, some, job.seed, job.quotes)
         rollouts += run_rollouts(
             teacher.policy,
             [Task(question) for question in some],
@@ -105,11 +106,11 @@ def choose(questions: Sequence[Question], limit: int, seed: int) -> list[Questio
 class Teacher:
     """A scripted policy, and the world it works in: the world tells the scripts what its tools gave, as records."""
 
-    def __init__(self, world: World, questions: Sequence[Question], seed: int) -> None:
+    def __init__(self, world: World, questions: Sequence[Question], seed: int, quotes: bool = True) -> None:
         self.policy = ScriptedPolicy(self._turn, name="scripted teacher", codec=ByteCodec())
         self._world = world
         self._questions = {self.policy.codec.neutralise(question.question): question for question in questions}
-        self._scripts = {question.question_id: Script(question, seed) for question in questions}
+        self._scripts = {question.question_id: Script(question, seed, quotes=quotes) for question in questions}
 
     @property
     def snapshot(self) -> str:

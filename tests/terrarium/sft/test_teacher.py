@@ -217,3 +217,14 @@ def test_thoughts_say_what_was_read_and_what_was_not() -> None:
     script.saw_text("Alder in figures\nThe Alder measures 120 km.")
     answer = parse_turn(script.turn())
     assert (answer.thought, answer.answer) == ("It says: The Alder measures 120 km.", "120 km")
+
+
+def test_a_teacher_of_a_very_small_model_does_not_quote() -> None:
+    script = Script(replace(LENGTH, question_id="q9"), seed=1, quotes=False)
+    script._slips = False
+    script.turn()
+    script.saw_hits([Hit(url, url, title, title, 1.0) for url, (title, _) in PAGES.items() if "Alder" in title])
+    script.saw_text("hits")
+    script.turn()
+    script.saw_text("Alder in figures\nThe Alder measures 120 km.")
+    assert parse_turn(script.turn()).thought == "The page says it."
