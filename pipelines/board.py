@@ -139,7 +139,9 @@ class Board:
 
     def _still(self) -> str:
         left = self.remaining_seconds()
-        return f"{span(time.monotonic() - self._started)} so far" + (f", about {span(left)} still" if left is not None else "")
+        some_unknown = any(seconds is None for name, seconds in self._expected.items() if name not in self._finished)
+        about = "at least" if some_unknown else "about"
+        return f"{span(time.monotonic() - self._started)} so far" + (f", {about} {span(left)} still" if left is not None else "")
 
     def _render(self) -> Group | Text:
         if not self._current:

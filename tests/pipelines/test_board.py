@@ -52,4 +52,6 @@ def test_nothing_known_is_said_to_be_unknown(tmp_path: Path) -> None:
     board = Board(Console(file=io.StringIO()), tmp_path / "none")
     board.plan({"world": None})
     assert board.remaining_seconds() is None
+    board.plan({"world": None, "seed_pages": 30.0})
+    assert "at least 30 s still" in board._still()
     assert label("world", None) == "world" and label("b", "x") == "b [x]"
