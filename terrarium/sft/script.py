@@ -15,12 +15,15 @@ from typing import Any
 
 from terrarium.agent.attempt import ANSWER_NOW
 from terrarium.agent.protocol import render_turn, search_call, visit_call
+from terrarium.questions.makers.cross_verification import AGREE, NEWER
 from terrarium.questions.question import Operand, Question
 from terrarium.rewards.text import tidy
 from terrarium.sft.reading import find_value, find_words, quote
 
+# Words of a question that say how to look, not what for.
 _ASIDES = re.compile(
-    r"with two independent accounts in agreement|checked against more than one account|on what do independent accounts agree|two things are known of",
+    "|".join([*(re.escape(template.partition("{")[0].rstrip(" :,.")) for template in (*AGREE, *NEWER)), "Two things are known of", "Taken together"])
+    .join(("(?:", r")[:,.]?\s*")),
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W_]+(?:[-'.,&][^\W_]+)*")
@@ -93,17 +96,15 @@ class Script:
         return all(len(pages) > 1 for pages in self._sources.values()) or (len(self._visited) > 1) or self._next_page() is None
 
     def _next_page(self) -> Any | None:
-        """The next page worth reading: one that is about what is missing, the plainest title first."""
+        """The next page worth reading: the best hit that is about what is missing."""
         fresh = [hit for hit in self._hits if hit.url not in self._visited]
-        wanted = self._missing or list(self.question.operands)
-        for operand in wanted:
-            about = [hit for hit in fresh if names_subject(hit.title, operand.subject)]
-            if about:
-                return min(about, key=lambda hit: len(hit.title))
-        if self._hidden_subject and len(self._visited) < 2 * self._searches:
-            # Nothing tells which page leads to the one described; one that names a clue is the best guess.
-            clues = [hit for hit in fresh if any(find_words(operand.value, hit.title) for operand in self.question.operands)]
-            return next(iter([*clues, *fresh]), None)
+        if self._hidden_subject:
+            # Nothing but the order of the hits tells which page is that of the one described.
+            return next(iter(fresh), None) if len(self._visited) < 2 * self._searches else None
+        for operand in self._missing or list(self.question.operands):
+            about = next((hit for hit in fresh if names_subject(hit.title, operand.subject)), None)
+            if about is not None:
+                return about
         return None
 
     def _visit(self, hit: Any) -> str:
@@ -119,9 +120,11 @@ class Script:
         return render_turn(thought, [visit_call([hit.url], self._goal())])
 
     def _goal(self) -> str:
-        """What to look for on a page, in words the question uses too."""
+        """What to look for on a page: in the question's own words, where it is about one thing."""
         if self._hidden_subject:
             return self._key_words()
+        if len({operand.subject for operand in self.question.operands}) == 1:
+            return _ASIDES.sub("", self.question.question).strip(" ?").replace('"', "")
         wanted = self._missing or list(self.question.operands)
         operand = wanted[0]
         relations = list(dict.fromkeys(_relation(item) for item in wanted if item.subject == operand.subject))
@@ -134,7 +137,8 @@ class Script:
         if self._slips:
             self._slips = False
             return _relation(operand)
-        named = [f"{operand.subject} {_relation(operand)}", operand.subject, f"{_relation(operand)} {operand.subject}"]
+        one = len({item.subject for item in self.question.operands}) == 1
+        named = [self._key_words() if one else f"{operand.subject} {_relation(operand)}", operand.subject, f"{_relation(operand)} {operand.subject}"]
         described = [self._key_words(), *(item.value for item in self.question.operands if not any(char.isdigit() for char in item.value))]
         for query in described if self._hidden_subject else named:
             if query not in self._asked:

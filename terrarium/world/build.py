@@ -1,6 +1,7 @@
 """One loader writes page store and search index together: idempotently, in chunks, and so that a killed build continues.
 
-A page enters both or neither. What is searched is a page's title with its summary, or its lead where it has none, and its headings.
+A page enters both or neither. What the vectors are made of is a page's title with its summary, or its lead where it has none, and
+its headings; Milvus' BM25 reads the whole page besides, since what a question names mostly stands further down.
 """
 
 from __future__ import annotations
@@ -87,6 +88,11 @@ def index_text(page: Page, lead_words: int) -> str:
                 break
             headings.append(block.lines[0])
     return "\n".join(part for part in (page.title, body, "; ".join(headings)) if part)
+
+
+def page_words(text: str, markdown: str) -> str:
+    """What BM25 reads of a page: what its vectors are made of, then all its lines."""
+    return "\n".join([text, *(line for block in blocks(markdown[:200_000]) for line in block.lines)])
 
 
 def build(job: BuildJob, report: Report) -> Outcome:
@@ -204,16 +210,21 @@ class _Loader:
         self.drops.extend([*bad, *drops])
         refused = {drop.id for drop in self.drops}
         texts = {page.page_id: index_text(page, self.job.index_settings.lead_words) for page in good if page.page_id not in refused}
-        names = {page_id: stable_id(text, self.embedder.fingerprint) for page_id, text in texts.items()}
+        words = {page.page_id: page_words(texts[page.page_id], page.markdown) for page in good if page.page_id in texts} if self._reads_pages else {}
+        names = {page_id: stable_id(text, words.get(page_id, ""), self.embedder.fingerprint) for page_id, text in texts.items()}
         stale = [page_id for page_id in texts if self.indexed.get(page_id) != names[page_id]]
         if stale:
             vectors = self.cache.embed([texts[page_id] for page_id in stale])
+            lexical = vectors.lexical or [None] * len(stale)
             rows = [
-                IndexRow(page_id, names[page_id], texts[page_id], vectors.dense[i], vectors.lexical[i] if vectors.lexical is not None else None)
-                for i, page_id in enumerate(stale)
+                IndexRow(page_id, names[page_id], texts[page_id], vectors.dense[i], lexical[i], words.get(page_id)) for i, page_id in enumerate(stale)
             ]
             self.index.upsert(rows)
         self.written += len({page.page_id for page in changed if page.page_id not in refused} | set(stale))
+
+    @property
+    def _reads_pages(self) -> bool:
+        return self.job.index_settings.bm25_reads == "page" and not self.embedder.lexical
 
     def _forget(self, stored: set[str], indexed: set[str]) -> None:
         self.index.delete(indexed)

@@ -1,11 +1,14 @@
-"""What a page says about a goal: the passages that serve it, chosen by a ranker, in page order, within a token budget; and its gist."""
+"""What a page says about a goal: the passages that serve it, best first, within a token budget; and its gist.
+
+Passages are ranked by words (BM25) and, where an embedder is at hand, by closeness in meaning too.
+"""
 
 from __future__ import annotations
 
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from terrarium.world.passages import Passage, passages, sentences
@@ -13,8 +16,16 @@ from terrarium.world.words import estimate_tokens, terms, units
 
 # BM25 over the passages of one page (Robertson and Zaragoza 2009, k1 and b as usual).
 _K1, _B = 1.2, 0.75
-# A passage much weaker than the best one costs the reader more than it gives.
-_WEAK = 0.25
+# A passage much weaker than the best one costs the reader more than it gives: by words alone, and by words and meaning, where even
+# passages on other matters are somewhat close.
+_WEAK, _WEAK_IN_BOTH = 0.25, 0.7
+# What the best passage by words weighs beside a cosine of 1. On 406 visits of the practice web, 0.25 and 0.5 put the passage that answers
+# among the first two 86% of the time, words alone 75%, meaning alone 72%.
+_WORDS = 0.5
+# Where no word is shared, a passage has to be at least this close to serve the goal.
+_CLOSE = 0.3
+# Long pages: meaning is asked for the passages that are best by words, and the page's first.
+_MEANT = 64
 # What the title says, every passage of the page is about.
 _TITLE = 0.25
 # A goal that asks for a date or a number is served by a passage that has one, in whatever words.
@@ -26,6 +37,9 @@ _ASKS_NUMBER = re.compile(
 _DATE = re.compile(r"(?<!\d)(?:1[0-9]|20)\d\d(?!\d)")
 _NUMBER = re.compile(r"\d")
 
+# The cosine of each text with a goal (closeness.py).
+Closeness = Callable[[str, Sequence[str]], Sequence[float]]
+
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
@@ -35,18 +49,37 @@ class Evidence:
     gist: str
 
 
-def evidence(title: str, markdown: str, goal: str, budget: int, passage_tokens: int) -> Evidence:
-    """Passages for a goal, in page order; the page's beginning where none serves it."""
+def evidence(title: str, markdown: str, goal: str, budget: int, passage_tokens: int, closeness: Closeness | None = None) -> Evidence:
+    """Passages for a goal, best first, those of one table or list together; the page's beginning where none serves it."""
     parts = passages(markdown, passage_tokens)
     if not parts:
         return Evidence("", "")
-    scores = rank(parts, title, goal)
-    best = max(scores)
-    if best <= 0:
+    words = rank(parts, title, goal)
+    meaning = _meaning(parts, words, goal, closeness)
+    most = max(words)
+    if most <= 0 and max(meaning) < _CLOSE:
         chosen = _fill(parts, range(len(parts)), min(budget, 2 * passage_tokens))
-        return Evidence(_shown(parts, chosen, title, budget), "")
-    order = sorted((i for i in range(len(parts)) if scores[i] >= _WEAK * best), key=lambda i: (-scores[i], i))
-    return Evidence(_shown(parts, _fill(parts, order, budget), title, budget), _gist(parts[order[0]], title, goal))
+        return Evidence(_shown(parts, sorted(chosen), title, budget), "")
+    scores = [round(near + (_WORDS * word / most if most > 0 else 0.0), 6) for near, word in zip(meaning, words, strict=True)]
+    weak = (_WEAK_IN_BOTH if any(meaning) else _WEAK) * max(scores)
+    order = sorted((i for i in range(len(parts)) if scores[i] >= weak), key=lambda i: (-scores[i], i))
+    return Evidence(_shown(parts, _together(parts, _fill(parts, order, budget)), title, budget), _gist(parts[order[0]], title, goal))
+
+
+def _meaning(parts: Sequence[Passage], words: Sequence[float], goal: str, closeness: Closeness | None) -> list[float]:
+    if closeness is None:
+        return [0.0] * len(parts)
+    asked = sorted(range(len(parts)), key=lambda i: (-words[i], i))[:_MEANT]
+    found = dict(zip(asked, closeness(goal, [parts[i].text for i in asked]), strict=True))
+    return [found.get(i, 0.0) for i in range(len(parts))]
+
+
+def _together(parts: Sequence[Passage], chosen: Sequence[int]) -> list[int]:
+    """Passages under one head next to each other, where the best of them stands."""
+    first: dict[tuple[int, str], int] = {}
+    for place, i in enumerate(chosen):
+        first.setdefault((parts[i].group, parts[i].head), place)
+    return sorted(chosen, key=lambda i: first[parts[i].group, parts[i].head])
 
 
 def rank(parts: Sequence[Passage], title: str, goal: str) -> list[float]:
@@ -93,7 +126,7 @@ def _fill(parts: Sequence[Passage], order: Sequence[int] | range, budget: int) -
             left -= cost
         if left <= 0:
             break
-    return sorted(chosen)
+    return chosen
 
 
 def _shown(parts: Sequence[Passage], chosen: Sequence[int], title: str, budget: int) -> str:

@@ -1,6 +1,6 @@
 """The search index: one row a page in Milvus, with a dense vector and a sparse one. A Milvus Lite file or a server, same schema.
 
-The sparse leg is BGE-M3's lexical weights where the embedder has them; otherwise Milvus' BM25 function over the row's text, in two
+The sparse leg is BGE-M3's lexical weights where the embedder has them; otherwise Milvus' BM25 function over the page's words, in two
 fields: one analysed for words, one for Chinese. Legs come back apart and exact in their order; fusing them is fusion.py's.
 """
 
@@ -55,7 +55,9 @@ class IndexSettings(BaseModel):
     bm25_b: float = Field(default=0.75, ge=0, le=1)
     candidates: int = Field(default=50, ge=1, le=1000, description="hits of each leg that are fused")
     rrf_k: int = Field(default=60, ge=1, description="Cormack, Clarke and Buettcher 2009")
+    dense_weight: float = Field(default=1.0, gt=0, le=10, description="what a rank of the dense leg counts beside one of a sparse leg")
     lead_words: int = Field(default=100, ge=10, le=1000, description="how much of a page without a summary is indexed")
+    bm25_reads: Literal["lead", "page"] = Field(default="page", description="Milvus' BM25 reads what the vectors are made of, or the whole page too")
     seconds: float = Field(default=30.0, gt=0, description="time-out of one request")
 
     def identity(self) -> dict[str, Any]:
@@ -65,13 +67,15 @@ class IndexSettings(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class IndexRow:
-    """One page to index. `text` is what its vectors were made of; `lexical` are BGE-M3's weights, or None."""
+    """One page to index. `text` is what its dense vector was made of, `words` what BM25 reads (None: the same); `lexical` are BGE-M3's
+    weights, or None."""
 
     page_id: str
     row_hash: str
     text: str
     dense: np.ndarray
     lexical: Mapping[int, float] | None = None
+    words: str | None = None
 
 
 class SearchIndex:
@@ -181,7 +185,8 @@ class SearchIndex:
             if self._lexical:
                 entry["sparse"] = dict(row.lexical or {})
             else:
-                entry["words"], entry["chinese"] = _bounded(without_han(row.text)), _bounded(han_of(row.text))
+                read = row.text if row.words is None else row.words
+                entry["words"], entry["chinese"] = _bounded(without_han(read)), _bounded(han_of(read))
             data.append(entry)
         self._call("upsert", lambda client: client.upsert(self._collection, data, timeout=max(120.0, self._settings.seconds)))
 

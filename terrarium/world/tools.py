@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 # Part of the snapshot's identity: a change of what these produce is a change of their name.
 SNIPPET_RULE = "best-window-of-lead-1"
-RANKER = "passage-bm25-2"
+RANKER = "passage-bm25-dense-1"
 SUMMARISER = "best-sentence-1"
 
 
@@ -61,7 +61,7 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class VisitResult:
-    """What one page says about a goal. `url` is as it was asked for; `evidence` are passages in page order;
+    """What one page says about a goal. `url` is as it was asked for; `evidence` are passages, best first;
     `summary` is the sentence that serves the goal best, or says what the page is where none serves it."""
 
     url: str

@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from terrarium.errors import Outage, TerrariumError
 from terrarium.questions.question import Question
+from terrarium.world.closeness import Closeness
 from terrarium.world.embed import Embedder, open_embedder
 from terrarium.world.evidence import evidence
 from terrarium.world.fusion import fuse
@@ -36,6 +37,7 @@ class Engines:
         self.store = store
         self.index = index
         self.embedder = embedder
+        self.closeness = Closeness(embedder)
         self.cache = Cache(cached_results)
 
     def close(self) -> None:
@@ -153,7 +155,8 @@ class World:
             dense = vectors.dense[0] if vectors is not None and reads else None
             lexical = vectors.lexical[0] if vectors is not None and vectors.lexical is not None else None
             legs = engines.index.legs(asked, dense, lexical, max(settings.candidates, k) + len(self._hidden))
-            best = fuse(legs, settings.rrf_k, self._hidden)[:k]
+            weights = [settings.dense_weight if dense is not None and place == 0 else 1.0 for place in range(len(legs))]
+            best = fuse(legs, settings.rrf_k, self._hidden, weights)[:k]
             held = engines.store.pages([page_id for page_id, _ in best])
             missing = [page_id for page_id, _ in best if page_id not in held]
             if missing:
@@ -173,7 +176,8 @@ class World:
             if page is None:
                 return VisitResult(url, Status.UNKNOWN_PAGE)
             sizes = self.tools
-            said = evidence(page.title, page.markdown, _readable(goal), sizes.evidence_tokens, sizes.passage_tokens)
+            near = self._engines.closeness
+            said = evidence(page.title, page.markdown, _readable(goal), sizes.evidence_tokens, sizes.passage_tokens, near)
             gist = first_words(said.gist, sizes.summary_words) or summary(page.markdown, page.title, page.summary, sizes.summary_words)
         except (TerrariumError, OSError, RuntimeError) as error:
             return VisitResult(url, Status.FAILED, error=_said(error))

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -18,7 +19,7 @@ from terrarium.errors import Outage, TerrariumError
 from terrarium.job import SilentReport
 from terrarium.tables import read_drops
 from terrarium.world.build import Content, build, index_text
-from terrarium.world.index import SearchIndex
+from terrarium.world.index import IndexSettings, SearchIndex
 from terrarium.world.store import PageStore
 from tests.terrarium.world.conftest import FILLER, PAGES, TOWN, WordEmbedder, build_job, page, write_inputs
 
@@ -101,6 +102,7 @@ def test_a_page_is_found_by_title_summary_or_lead_and_headings() -> None:
 BUILDER = """
 import hashlib, sys, time
 from pathlib import Path
+from typing import Literal
 from terrarium.job import SilentReport
 from terrarium.world import build as module
 from tests.terrarium.world.conftest import WordEmbedder, build_job, Inputs
@@ -145,3 +147,30 @@ def test_an_engine_that_fails_is_an_outage(tmp_path: Path, word_embedder: WordEm
     with pytest.raises(Outage):
         build(build_job(tmp_path, write_inputs(tmp_path)), SilentReport())
     assert not (tmp_path / "store" / "content.json").exists()
+
+
+@pytest.mark.parametrize(("reads", "found"), [("page", True), ("lead", False)])
+def test_a_page_is_found_by_what_stands_far_down_where_bm25_reads_pages(
+    tmp_path: Path, word_embedder: WordEmbedder, reads: Literal["page", "lead"], found: bool
+) -> None:
+    filler = " ".join(f"Sentence {i} says nothing." for i in range(60))
+    deep = page("https://registry.example/deep", "Deep Works", f"# Deep Works\n\n{filler}\n\n| Founder | Quirin Zaltman |\n|---|---|\n")
+    job = build_job(tmp_path, write_inputs(tmp_path, [*PAGES, deep]))
+    build(job.model_copy(update={"index_settings": IndexSettings(bm25_reads=reads)}), SilentReport())
+    content = Content.read(tmp_path / "index")
+    assert content.settings is not None
+    with SearchIndex.open(tmp_path / "index", content.settings, content.build, lexical=False) as index:
+        (leg,) = index.legs("Quirin Zaltman", None, None, 5)
+    assert (deep.page_id in [page_id for page_id, _ in leg]) is found
+
+
+def test_a_changed_body_is_indexed_again_without_being_embedded_again(tmp_path: Path, word_embedder: WordEmbedder) -> None:
+    filler = " ".join(f"Sentence {i} says nothing." for i in range(60))
+    before, after = (page("https://registry.example/deep", "Deep Works", f"# Deep Works\n\n{filler}\n\nThe founder is {name}.") for name in ("Ada", "Zaltman"))
+    build(build_job(tmp_path, write_inputs(tmp_path, [*PAGES, before])), SilentReport())
+    outcome = build(build_job(tmp_path, write_inputs(tmp_path, [*PAGES, after])), SilentReport())
+    assert outcome.counts["written"] == 1
+    content = Content.read(tmp_path / "index")
+    assert content.settings is not None
+    with SearchIndex.open(tmp_path / "index", content.settings, content.build, lexical=False) as index:
+        assert index.legs("Zaltman", None, None, 5)[0][0][0] == after.page_id

@@ -27,3 +27,9 @@ def test_hidden_pages_leave_no_gap() -> None:
 def test_order_of_legs_does_not_matter(ids: list[list[str]]) -> None:
     legs = [tuple((page, float(-rank)) for rank, page in enumerate(leg)) for leg in ids]
     assert fuse(legs, 60) == fuse(legs[::-1], 60)
+
+
+def test_a_leg_that_weighs_less_gives_way() -> None:
+    dense, sparse = (("a", 0.9), ("b", 0.8)), (("b", 7.0), ("c", 6.0), ("a", 1.0))
+    assert fuse([dense, sparse], 5)[0] == ("b", round(1 / 7 + 1 / 6, 9))
+    assert [page for page, _ in fuse([(("x", 1.0),), (("y", 1.0),)], 5, weights=[0.25, 1.0])] == ["y", "x"]

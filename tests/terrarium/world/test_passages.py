@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -104,9 +106,39 @@ def test_the_head_of_an_infobox_does_not_repeat_the_title() -> None:
     assert said(page, "key 7", 12, 12).startswith("Key 7 | value 7")
 
 
-def test_passages_come_in_page_order() -> None:
+def test_the_best_passage_comes_first_and_rows_under_one_head_together() -> None:
     shown = said(PAGE, "mayor railway stations", 140, 48)
-    assert shown.index("Ines Tarrow") < shown.index("1889") < shown.index("Old Mill")
+    assert shown.index("1889") < shown.index("Ines Tarrow") and shown.count("The stations of line 4 are:") == 1
+    rows = said(TABLE, "town villages 1925 1960 mayor", 140, 16)
+    assert rows.count("Year | Town") <= 1
+
+
+def near(goal: str, texts: Sequence[str]) -> list[float]:
+    """As an embedder would see it that knows one thing: a chronicle is a written history."""
+    return [0.9 if "chronicle" in text and "history" in goal else 0.1 for text in texts]
+
+
+def test_a_passage_in_other_words_is_found_by_meaning() -> None:
+    goal = "who is the author of its written history"
+    assert "chronicle" not in said(PAGE, goal, 20, 48)
+    assert evidence("Velmora", PAGE, goal, 20, 48, near).text.endswith("wrote its chronicle.")
+
+
+def test_words_count_beside_meaning() -> None:
+    shown = evidence("Velmora", PAGE, "mayor", 140, 48, lambda goal, texts: [0.3] * len(texts)).text
+    assert shown.splitlines()[0].startswith("Population") and "Ines Tarrow" in shown and "1889" not in shown
+
+
+def test_pages_with_many_passages_ask_the_meaning_of_the_best_by_words_alone() -> None:
+    asked: list[int] = []
+
+    def count(goal: str, texts: Sequence[str]) -> list[float]:
+        asked.append(len(texts))
+        assert any("needle" in text for text in texts)
+        return [0.0] * len(texts)
+
+    evidence("T", "\n\n".join([*(f"Paragraph {i} is about hay." for i in range(200)), "The needle."]), "needle", 60, 10, count)
+    assert asked == [64]
 
 
 def test_a_goal_that_nothing_serves_gets_the_beginning() -> None:
