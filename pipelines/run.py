@@ -116,6 +116,15 @@ def _alone(state: Path) -> Iterator[None]:
         lock.release()
 
 
+@contextmanager
+def _forgotten(progress: Path) -> Iterator[None]:
+    """The file of a run's progress is of no use after it, however it ended."""
+    try:
+        yield
+    finally:
+        progress.unlink(missing_ok=True)
+
+
 def _run(options: argparse.Namespace, console: Console, state: Path) -> int:
     started = time.monotonic()
     from resources.profiles import load_profile
@@ -137,6 +146,7 @@ def _run(options: argparse.Namespace, console: Console, state: Path) -> int:
     from pipelines.sensors import register_first_round
     from pipelines.summary import show
     from resources.artifacts import ArtifactStore
+    from terrarium.corpus.seeds import require_place
 
     lineage, store = graph(profile), ArtifactStore()
     with dg.DagsterInstance.get() as instance:
@@ -149,11 +159,14 @@ def _run(options: argparse.Namespace, console: Console, state: Path) -> int:
         if options.plan:
             _tell_plan(console, todo, lineage, store, instance, bool(fresh))
             return 0
+        if any(step.name == "seed_pages" for segment in todo for step in to_do(segment, lineage, store, instance, bool(fresh))):
+            for source in profile.seeds:
+                require_place(source)
         memory = PeakMemory().start()
         progress = state / "progress" / f"{os.getpid()}.jsonl"
         os.environ["TERRARIUM_PROGRESS"] = str(progress)
         worked = 0
-        with Board(console, progress) as board:
+        with Board(console, progress) as board, _forgotten(progress):
             job = None
             for number, segment in enumerate(todo):
                 waiting = {one: to_do(one, lineage, store, instance, bool(fresh)) for one in todo[number:]}
@@ -165,7 +178,6 @@ def _run(options: argparse.Namespace, console: Console, state: Path) -> int:
                 materialise(job, segment, steps, instance, bool(fresh))
                 board.done([label(step.title, segment.partition) for step in steps])
                 worked += len(steps)
-        progress.unlink(missing_ok=True)
         show(console, lineage, store, rounds, recipes, time.monotonic() - started, memory.stop(), worked)
     return 0
 

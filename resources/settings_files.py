@@ -17,10 +17,10 @@ HOME = Path(__file__).parents[1]
 _VARIABLE = re.compile(r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}]*))?\}")
 
 
-def read_settings(path: Path, _above: tuple[Path, ...] = ()) -> dict[str, Any]:
+def read_settings(path: Path, _above: tuple[Path, ...] = (), _over: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """A YAML mapping with variables filled in, laid over its `base` where it names one; `{include: file}` is that file's content.
 
-    `base` and `include` are paths beside the file that names them.
+    `base` and `include` are paths beside the file that names them. What is laid over by a file above needs no variable any more.
 
     Raises:
         TerrariumError: the file is missing or no YAML mapping, a variable is not set, or bases go in a circle.
@@ -36,8 +36,11 @@ def read_settings(path: Path, _above: tuple[Path, ...] = ()) -> dict[str, Any]:
     if not isinstance(settings, dict):
         raise TerrariumError(f"The settings {path} hold no keys; a profile starts with `description:`.")
     base = settings.pop("base", None)
-    filled = {str(key): _fill(value, path, str(key)) for key, value in settings.items()}
-    return filled if base is None else _merge(read_settings(path.with_name(f"{base}.yaml"), (*_above, path)), filled)
+    needed = _without(settings, _over or {})
+    filled = {str(key): _fill(value, path, str(key)) for key, value in needed.items()}
+    if base is None:
+        return filled
+    return _merge(read_settings(path.with_name(f"{base}.yaml"), (*_above, path), _merge(filled, _over or {})), filled)
 
 
 def lay_over(settings: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
@@ -54,18 +57,34 @@ def lay_over(settings: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[
     return result
 
 
-def sentence_of(error: ValidationError) -> str:
-    """The first of a model's complaints, in words: key, complaint, value."""
-    first = error.errors()[0]
-    place = ".".join(str(part) for part in first["loc"]) or "the whole"
-    if first["type"] == "extra_forbidden":
+def sentence_of(error: ValidationError, most: int = 5) -> str:
+    """A model's complaints in words, each with key, complaint and value; the first `most` of them."""
+    errors = error.errors()
+    told = "; ".join(_complaint(one) for one in errors[:most])
+    return told if len(errors) <= most else f"{told}; and {len(errors) - most} more"
+
+
+def _complaint(one: Mapping[str, Any]) -> str:
+    place = ".".join(str(part) for part in one["loc"]) or "the whole"
+    if one["type"] == "extra_forbidden":
         return f"{place}: there is no such key"
-    if first["type"] == "missing":
+    if one["type"] == "missing":
         return f"{place}: this key is missing"
-    value = first.get("input")
+    value = one.get("input")
     shown = f" (it is {value!r})" if isinstance(value, (str, int, float, bool)) or value is None else ""
-    more = f"; and {len(error.errors()) - 1} more" if len(error.errors()) > 1 else ""
-    return f"{place}: {first['msg']}{shown}{more}"
+    return f"{place}: {one['msg']}{shown}"
+
+
+def _without(settings: Mapping[Any, Any], over: Mapping[str, Any]) -> dict[Any, Any]:
+    """Settings less what `over` replaces."""
+    kept: dict[Any, Any] = {}
+    for key, value in settings.items():
+        upper = over.get(key)
+        if isinstance(value, Mapping) and isinstance(upper, Mapping) and set(value) != {"include"}:
+            kept[key] = _without(value, upper)
+        elif key not in over or isinstance(value, Mapping) and isinstance(upper, Mapping):
+            kept[key] = value
+    return kept
 
 
 def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:

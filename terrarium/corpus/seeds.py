@@ -90,6 +90,17 @@ def gather(job: GatherJob, report: Report) -> Outcome:
     return outcome
 
 
+def require_place(source: SeedSource) -> None:
+    """Refuse a seed whose file or folder is not there, before any other work is done.
+
+    Raises:
+        TerrariumError: it is not there.
+    """
+    if source.location.startswith(("http://", "https://")) or Path(source.location).exists():
+        return
+    raise TerrariumError(f"The seeds {source.location} ({source.kind}) do not exist; correct the location of this seed in the profile, or SEEDS=.")
+
+
 def _least(*numbers: int | None) -> int | None:
     known = [number for number in numbers if number is not None]
     return min(known) if known else None

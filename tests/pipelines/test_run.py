@@ -124,6 +124,16 @@ def test_fresh_needs_from(command: Command) -> None:
     assert stopped.value.code == 2
 
 
+def test_seeds_that_are_not_there_are_refused_before_any_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("DAGSTER_HOME", str(tmp_path))
+    monkeypatch.setenv("TERRARIUM_STATE", str(tmp_path / "state"))
+    shutil.copy(run.ROOT / "dagster.yaml", tmp_path)
+    assert run.main(["--profile", "wikipedia", "--seeds", str(tmp_path / "no.xml.bz2")]) == 1
+    output = capfd.readouterr().out
+    assert f"The seeds {tmp_path}/no.xml.bz2 (wikipedia) do not exist" in " ".join(output.split()).replace("/ ", "/")
+    assert runs() == [] and not list((tmp_path / "state" / "progress").glob("*"))
+
+
 def test_two_at_once_are_refused(command: Command, tmp_path: Path) -> None:
     lock = FileLock(tmp_path / "state" / "run.lock", "a test")
     assert lock.try_acquire()

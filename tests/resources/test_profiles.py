@@ -99,6 +99,12 @@ def test_what_is_wrong_is_one_sentence(name: str, overrides: dict[str, Any], say
     assert "\n" not in str(caught.value)
 
 
+def test_all_that_is_wrong_is_told() -> None:
+    with pytest.raises(TerrariumError) as caught:
+        load_profile("laptop", {"seed": -1, "nonsense": 1, "tools.k": 0})
+    assert all(part in str(caught.value) for part in ("seed: ", "nonsense: there is no such key", "tools.k: "))
+
+
 def test_overrides_reach_the_settings_of_one_stage() -> None:
     stage = load_profile("laptop", {"stage_sizes.2.steps": 3, "evaluation.settings.per_capability": 2}).recipe("grpo-s1").stage(2)
     assert stage is not None and stage.steps == 3

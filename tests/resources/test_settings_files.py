@@ -37,6 +37,16 @@ def test_a_base_lies_below_key_by_key(tmp_path: Path) -> None:
     assert read_settings(path) == {"agent": {"turns": 6, "context": 512}, "recipes": ["c"]}
 
 
+def test_what_a_file_above_replaces_needs_no_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SEEDS", raising=False)
+    _write(tmp_path / "lowest.yaml", "seeds: ['${SEEDS}']\nweb: {proxy: '${SEEDS}', seconds: 3}\n")
+    _write(tmp_path / "low.yaml", "base: lowest\nweb: {proxy: none}\n")
+    path = _write(tmp_path / "high.yaml", "base: low\nseeds: [mine.xml]\n")
+    assert read_settings(path) == {"seeds": ["mine.xml"], "web": {"proxy": "none", "seconds": 3}}
+    with pytest.raises(TerrariumError, match="lowest.yaml takes seeds.0 from the environment variable SEEDS"):
+        read_settings(tmp_path / "low.yaml")
+
+
 def test_bases_in_a_circle_are_an_error(tmp_path: Path) -> None:
     _write(tmp_path / "a.yaml", "base: b\n")
     _write(tmp_path / "b.yaml", "base: a\n")
