@@ -25,6 +25,7 @@ def teacher_trajectories(inputs: Inputs) -> Job:
         world=inputs.folder("world"),
         agent=profile.teacher.agent,
         limit=profile.teacher.limit,
+        capabilities=profile.teacher.capabilities,
         quotes=profile.teacher.quotes,
         seed=inputs.seed(profile.seed),
     )

@@ -23,6 +23,7 @@ from terrarium.errors import TerrariumError
 from terrarium.evaluation.benchmarks import BenchmarkFile
 from terrarium.evaluation.run import EvaluationSettings
 from terrarium.questions.extract import ExtractSettings
+from terrarium.questions.question import CAPABILITIES, Capability
 from terrarium.questions.screen import ScreenSettings
 from terrarium.questions.support import SupportSettings
 from terrarium.rl.settings import StageSettings, StageSizes, load_recipe, resolve_stage
@@ -66,6 +67,7 @@ class Teacher(Section):
 
     agent: AgentSettings
     limit: int = Field(ge=1)
+    capabilities: tuple[Capability, ...] = CAPABILITIES
     quotes: bool = Field(default=True, description="thoughts quote the sentence that answers")
 
 

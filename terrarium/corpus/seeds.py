@@ -83,7 +83,7 @@ def gather(job: GatherJob, report: Report) -> Outcome:
         )
     outcome = _write(job, journals, fetched)
     if fault is not None:
-        raise fault
+        raise TerrariumError(f"{fault} The {outcome.counts['pages']:,.0f} pages read before that stand in {job.out / 'pages.parquet'}.") from fault
     if not outcome.counts["pages"]:
         reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(outcome.drops.items())) or "the sources were empty"
         raise TerrariumError(f"No seed gave a page ({reasons}); see dropped.parquet in {job.out}, and whether the web's proxy answers.")

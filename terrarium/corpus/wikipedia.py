@@ -148,7 +148,7 @@ class _State:
         last = f" (the last is {self.last!r})" if self.last else ""
         return TerrariumError(
             f"The Wikipedia dump {self.path} is {what} after {self.count:,} pages{last}, near byte {self.bytes:,} of its text: {error}; "
-            "the pages before that are kept, download the file again for the rest."
+            "download the file again."
         )
 
 

@@ -29,6 +29,7 @@ _ASIDES = re.compile(
 _WORD = re.compile(r"[^\W_]+(?:[-'.,&][^\W_]+)*")
 _STOP = frozenset(Path(__file__).with_name("stop_words.txt").read_text(encoding="utf-8").split())
 _SHARE_OF_SLIPS = 0.1
+_PLACES = ("first", "second", "third", "fourth", "next")
 
 
 class Script:
@@ -39,6 +40,7 @@ class Script:
         self._quoting = quotes
         self._random = random.Random(f"{seed}/{question.question_id}/{attempt}")
         self._hits: list[Any] = []
+        self._latest: list[Any] = []
         self._visited: list[str] = []
         self._asked: set[str] = set()
         self._seen: dict[Operand, str] = {}
@@ -51,6 +53,7 @@ class Script:
 
     def saw_hits(self, hits: Sequence[Any]) -> None:
         """What a search gave, best first; records with url, title and snippet."""
+        self._latest = list(hits)
         known = {hit.url for hit in self._hits}
         self._hits = [*(hit for hit in hits if hit.url not in known), *self._hits]
 
@@ -116,13 +119,15 @@ class Script:
         elif len(self._visited) > 1 and self._last and not self._hidden_subject and self._searches == 1:
             thought = f"{self._untold()} Next page."
         else:
-            thought = f"I read {hit.title.split(' - ')[0]}."
+            thought = f"I read the {_PLACES[self._place(hit)]}."
         return render_turn(thought, [visit_call([hit.url], self._goal())])
+
+    def _place(self, hit: Any) -> int:
+        """Which of the hits of the last search it is; the last name stands for all further down and for those of earlier searches."""
+        return next((place for place, other in enumerate(self._latest[: len(_PLACES) - 1]) if other.url == hit.url), len(_PLACES) - 1)
 
     def _goal(self) -> str:
         """What to look for on a page: in the question's own words, where it is about one thing."""
-        if self._hidden_subject:
-            return self._key_words()
         if len({operand.subject for operand in self.question.operands}) == 1:
             return _ASIDES.sub("", self.question.question).strip(" ?").replace('"', "")
         wanted = self._missing or list(self.question.operands)
@@ -171,19 +176,26 @@ class Script:
         question = self.question
         if question.answer_kind == "list":
             items = [next((spelled for operand, spelled in self._seen.items() if operand.value == item), item) for item in question.answers]
-            return render_turn(f"The page lists {len(items)}.", answer=", ".join(items))
+            return render_turn(f"{_numbered(items)}.", answer=", ".join(items))
         direct = next((spelled for operand, spelled in self._seen.items() if operand.value in question.answers), None)
         if direct is not None and len(question.operands) == 1:
             return render_turn(f"It says: {self._quotes[question.operands[0]]}" if self._quoting else "The page says it.", answer=direct)
         subject = next((operand.subject for operand in question.operands if operand.subject in question.answers), None)
         if subject is not None and self._hidden_subject:
-            return render_turn(f"{subject} fits.", answer=subject)
+            return render_turn(f"Its name is {subject}.", answer=subject)
         return render_turn(f"{self._listing()}: {question.answers[0]}.", answer=question.answers[0])
 
     def _listing(self) -> str:
         """What was read, in the question's order: the operands of a sum, a count or a comparison."""
         same = len({operand.subject for operand in self.question.operands}) == 1
+        if same and self.question.capability == "enumeration":
+            return _numbered([self._seen[operand] for operand in self.question.operands])
         return ", ".join(self._seen[operand] if same else f"{operand.subject} {self._seen[operand]}" for operand in self.question.operands)
+
+
+def _numbered(items: Sequence[str]) -> str:
+    """Items with their numbers: who writes them needs no counting."""
+    return ", ".join(f"{number} {item}" for number, item in enumerate(items, start=1))
 
 
 def names_subject(title: str, subject: str) -> bool:

@@ -18,7 +18,7 @@ from terrarium.agent.settings import AgentSettings
 from terrarium.agent.tools import World
 from terrarium.errors import TerrariumError
 from terrarium.job import Gate, Job, Outcome, Report
-from terrarium.questions.question import CAPABILITIES, Question, read_questions
+from terrarium.questions.question import CAPABILITIES, Capability, Question, read_questions
 from terrarium.sft.script import Script
 from terrarium.tables import Drop, stable_id, write_drops
 
@@ -41,6 +41,7 @@ class TeachJob(Job):
     seed: int = 0
     bytes_a_token: float = Field(default=3.4, gt=0)
     hurried: int = Field(default=6, ge=0, description="0 = none")
+    capabilities: tuple[Capability, ...] = Field(default=CAPABILITIES, description="what the cold start teaches; the rest is left out")
     quotes: bool = Field(default=True, description="thoughts quote the sentence that answers; a very small model cannot copy that much")
 
 
@@ -53,7 +54,7 @@ def teach(job: TeachJob, report: Report) -> Outcome:
     """
     from terrarium.world import open_world
 
-    questions = choose(read_questions(job.questions / "questions.parquet"), job.limit, job.seed)
+    questions = choose(read_questions(job.questions / "questions.parquet"), job.limit, job.seed, job.capabilities)
     if not questions:
         raise TerrariumError(f"No question of {job.questions} has split train and share sft, so there is nothing to teach on; make more questions.")
     with open_world(job.world) as world:
@@ -92,12 +93,12 @@ def teach_in(job: TeachJob, questions: Sequence[Question], world: World, report:
     return _outcome(rollouts, questions, drops)
 
 
-def choose(questions: Sequence[Question], limit: int, seed: int) -> list[Question]:
-    """At most `limit` questions of the SFT share in seeded order, from each capability in turn."""
+def choose(questions: Sequence[Question], limit: int, seed: int, capabilities: Sequence[str] = CAPABILITIES) -> list[Question]:
+    """At most `limit` questions of the SFT share in seeded order, from each of the capabilities in turn."""
     mine = [question for question in questions if question.split == "train" and question.share == "sft" and question.operands]
     queues = [
         sorted((question for question in mine if question.capability == name), key=lambda question: stable_id(str(seed), question.question_id))
-        for name in CAPABILITIES
+        for name in capabilities
     ]
     longest = max(map(len, queues), default=0)
     return [queue[place] for place in range(longest) for queue in queues if place < len(queue)][:limit]

@@ -131,7 +131,7 @@ def test_a_slip_is_repaired() -> None:
     script.saw_hits([])
     script.saw_text("No search results.")
     again = parse_turn(script.turn())
-    assert again.calls[0].arguments == {"query": ["Alder length"]}
+    assert again.calls[0].arguments == {"query": ["long Alder"]}
 
 
 def test_asked_for_the_answer_it_gives_it_or_says_that_it_does_not_know() -> None:
