@@ -228,3 +228,54 @@ def test_a_teacher_of_a_very_small_model_does_not_quote() -> None:
     script.turn()
     script.saw_text("Alder in figures\nThe Alder measures 120 km.")
     assert parse_turn(script.turn()).thought == "The page says it."
+
+
+def read_on(asked: Question, pages: list[tuple[str, str]]) -> list[str]:
+    """Thoughts of a script that reads these pages one after the other, then its answer."""
+    script = Script(replace(asked, question_id="q9"), seed=1)
+    script._slips = False
+    script.turn()
+    script.saw_hits([Hit(title, f"https://x.example/{place}", title, title, 1.0) for place, (title, _) in enumerate(pages)])
+    script.saw_text("hits")
+    thoughts = []
+    for _, text in pages:
+        thoughts.append(str(parse_turn(script.turn()).thought))
+        script.saw_text(text)
+    last = parse_turn(script.turn())
+    return [*thoughts, str(last.thought), str(last.answer)]
+
+
+def test_what_is_counted_is_numbered() -> None:
+    towns = question("q", "How many towns lie on the Birch?", ("3",), [("Birch", "towns", name) for name in ("Oak", "Elm", "Ash")], capability="enumeration")
+    assert read_on(towns, [("Notes on Birch", PAGES["https://a.example/birch"][1])]) == ["I read the first.", "1 Oak, 2 Elm, 3 Ash: 3.", "3"]
+    names = replace(towns, answers=("Oak", "Elm", "Ash"), answer_kind="list")
+    assert read_on(names, [("Birch", PAGES["https://a.example/birch"][1])])[1:] == ["1 Oak, 2 Elm, 3 Ash.", "Oak, Elm, Ash"]
+
+
+def test_what_is_described_is_named_and_hits_are_read_in_their_order() -> None:
+    described = question(
+        "q",
+        "Which river flows for 80 km and passes Oak?",
+        ("Birch",),
+        [("Birch", "length", "80 km"), ("Birch", "towns", "Oak")],
+        answer_kind="single",
+        capability="aggregation",
+    )
+    thoughts = read_on(described, [("Notes on Alder", "The Alder measures 120 km."), ("Notes on Birch", PAGES["https://a.example/birch"][1])])
+    assert thoughts == ["I read the first.", "I read the second.", "Its name is Birch.", "Birch"]
+
+
+def test_search_and_goal_are_in_the_questions_words() -> None:
+    asked = replace(LENGTH, question="Where accounts differ, go by the newest. As of 2024, how long is the Alder?", capability="cross_verification")
+    script = Script(asked, seed=1)
+    script._slips = False
+    assert parse_turn(script.turn()).calls[0].arguments == {"query": ["2024 long Alder"]}
+    script.saw_hits([Hit("a", "https://a.example/alder", "Notes on Alder", "", 1.0)])
+    script.saw_text("hits")
+    assert parse_turn(script.turn()).calls[0].arguments["goal"] == "As of 2024, how long is the Alder"
+
+
+def test_only_the_capabilities_of_the_profile_are_taught() -> None:
+    mine = [replace(LENGTH, question_id="a"), replace(SUM, question_id="b", capability="statistics")]
+    assert [item.question_id for item in choose(mine, 9, seed=0, capabilities=("direct",))] == ["a"]
+    assert len(choose(mine, 9, seed=0)) == 2
