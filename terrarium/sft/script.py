@@ -22,8 +22,9 @@ from terrarium.sft.reading import find_value, find_words, quote
 
 # Words of a question that say how to look, not what for.
 _ASIDES = re.compile(
-    "|".join([*(re.escape(template.partition("{")[0].rstrip(" :,.")) for template in (*AGREE, *NEWER)), "Two things are known of", "Taken together"])
-    .join(("(?:", r")[:,.]?\s*")),
+    "|".join(
+        [*(re.escape(template.partition("{")[0].rstrip(" :,.")) for template in (*AGREE, *NEWER)), "Two things are known of", "Taken together"]
+    ).join(("(?:", r")[:,.]?\s*")),
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W_]+(?:[-'.,&][^\W_]+)*")

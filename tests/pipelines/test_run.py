@@ -124,7 +124,9 @@ def test_fresh_needs_from(command: Command) -> None:
     assert stopped.value.code == 2
 
 
-def test_seeds_that_are_not_there_are_refused_before_any_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+def test_seeds_that_are_not_there_are_refused_before_any_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setenv("DAGSTER_HOME", str(tmp_path))
     monkeypatch.setenv("TERRARIUM_STATE", str(tmp_path / "state"))
     shutil.copy(run.ROOT / "dagster.yaml", tmp_path)

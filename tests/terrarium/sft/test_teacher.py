@@ -246,7 +246,9 @@ def read_on(asked: Question, pages: list[tuple[str, str]]) -> list[str]:
 
 
 def test_what_is_counted_is_numbered() -> None:
-    towns = question("q", "How many towns lie on the Birch?", ("3",), [("Birch", "towns", name) for name in ("Oak", "Elm", "Ash")], capability="enumeration")
+    towns = question(
+        "q", "How many towns lie on the Birch?", ("3",), [("Birch", "towns", name) for name in ("Oak", "Elm", "Ash")], capability="enumeration"
+    )
     assert read_on(towns, [("Notes on Birch", PAGES["https://a.example/birch"][1])]) == ["I read the first.", "1 Oak, 2 Elm, 3 Ash: 3.", "3"]
     names = replace(towns, answers=("Oak", "Elm", "Ash"), answer_kind="list")
     assert read_on(names, [("Birch", PAGES["https://a.example/birch"][1])])[1:] == ["1 Oak, 2 Elm, 3 Ash.", "Oak, Elm, Ash"]

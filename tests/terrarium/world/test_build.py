@@ -166,7 +166,9 @@ def test_a_page_is_found_by_what_stands_far_down_where_bm25_reads_pages(
 
 def test_a_changed_body_is_indexed_again_without_being_embedded_again(tmp_path: Path, word_embedder: WordEmbedder) -> None:
     filler = " ".join(f"Sentence {i} says nothing." for i in range(60))
-    before, after = (page("https://registry.example/deep", "Deep Works", f"# Deep Works\n\n{filler}\n\nThe founder is {name}.") for name in ("Ada", "Zaltman"))
+    before, after = (
+        page("https://registry.example/deep", "Deep Works", f"# Deep Works\n\n{filler}\n\nThe founder is {name}.") for name in ("Ada", "Zaltman")
+    )
     build(build_job(tmp_path, write_inputs(tmp_path, [*PAGES, before])), SilentReport())
     outcome = build(build_job(tmp_path, write_inputs(tmp_path, [*PAGES, after])), SilentReport())
     assert outcome.counts["written"] == 1
