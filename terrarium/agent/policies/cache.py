@@ -37,6 +37,12 @@ class RowCache:
                     tensors[layer] = self._grown(old, shape)
         self.lengths += [0] * (slots - len(self.lengths))
 
+    def release(self) -> None:
+        """Let go of all slots and their memory."""
+        for tensors in (self.keys, self.values):
+            tensors[:] = [tensor.new_zeros((0, tensor.shape[1], 0, tensor.shape[3])) for tensor in tensors]
+        self.lengths = []
+
     def swap(self, first: int, second: int) -> None:
         """Exchange two slots."""
         length = max(self.lengths[first], self.lengths[second])

@@ -57,12 +57,14 @@ class TransformersPolicy:
                 mine.copy_(theirs)
 
     def forget(self, rollout_ids: Iterable[str]) -> None:
-        """Free the slots of ended rollouts."""
+        """Free the slots of ended rollouts; with the last of them the cache's memory, which a trainer in the same process needs."""
         for rollout_id in rollout_ids:
             slot = self._slots.pop(rollout_id, None)
             self._read.pop(rollout_id, None)
             if slot is not None:
                 self._cache.lengths[slot] = 0
+        if not self._slots:
+            self._cache.release()
 
     def sample(self, requests: Sequence[Request], sampling: Sampling) -> list[Sample]:
         """One turn a request. Each rollout occurs once.

@@ -53,6 +53,14 @@ def test_three_turns_of_a_ragged_batch_equal_plain_sampling(policy: Transformers
     policy.forget(contexts)
 
 
+def test_the_last_rollout_to_end_frees_the_caches_memory(policy: TransformersPolicy) -> None:
+    policy.sample([Request("a", 0, list(range(5, 25)), 4), Request("b", 0, list(range(5, 30)), 4)], Sampling())
+    policy.forget(["a"])
+    assert policy._cache.keys[0].numel() > 0
+    policy.forget(["b"])
+    assert sum(tensor.numel() for tensor in (*policy._cache.keys, *policy._cache.values)) == 0
+
+
 def test_logprobs_are_those_of_the_model_at_the_temperature(policy: TransformersPolicy, tiny_model: Path) -> None:
     context = list(range(5, 25))
     [sample] = policy.sample([Request("a", 0, context, 8)], Sampling(temperature=0.7))
