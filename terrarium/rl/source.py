@@ -6,7 +6,9 @@ import dataclasses
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,13 +33,13 @@ if TYPE_CHECKING:
 class RolloutSource:
     """Rollouts for the trainer through the one agent loop.
 
-    `policy` gives one with the trainer's present weights, under the name that its rollouts shall carry. `journal` keeps each batch as
-    it is finished, under the step's number: a stage that was killed finds them again, and since it comes to the same weights at the
-    same step they are the ones it would sample. `figures` are those of the last step.
+    `policy` gives one with the trainer's present weights, to be held while sampling, under the name that its rollouts shall carry.
+    `journal` keeps each batch as it is finished, under the step's number: a stage that was killed finds them again, and since it comes
+    to the same weights at the same step they are the ones it would sample. `figures` are those of the last step.
     """
 
     questions: Mapping[str, Question]
-    policy: Callable[[str], Policy]
+    policy: Callable[[str], AbstractContextManager[Policy]]
     world: World
     agent: AgentSettings
     stage: StageSettings
@@ -57,10 +59,9 @@ class RolloutSource:
         if [rollout.question_id for rollout in kept] == [name for name in question_ids for _ in range(self.stage.group)]:
             return self._again(kept)
         began = time.monotonic()
-        policy = self.policy(f"stage-{self.stage.number}-step-{step}")
         folder = self.journal / f"step-{step:05d}"
 
-        def run(tasks: Sequence[Task]) -> list[Rollout]:
+        def run(policy: Policy, tasks: Sequence[Task]) -> list[Rollout]:
             return run_rollouts(
                 policy,
                 tasks,
@@ -75,7 +76,8 @@ class RolloutSource:
             )
 
         tasks = [Task(self.questions[name], number) for name in question_ids for number in range(self.stage.group)]
-        tried = run_with_refills(run, tasks, self.stage.group, self.pauses)
+        with self.policy(f"stage-{self.stage.number}-step-{step}") as policy:
+            tried = run_with_refills(partial(run, policy), tasks, self.stage.group, self.pauses)
         if tried.outages == len(tasks):
             shutil.rmtree(folder, ignore_errors=True)
             why = tried.rollouts[0].error or "no reason given"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -99,16 +100,24 @@ def train_in(job: TrainJob, world: World, report: Report) -> Outcome:
     return outcome
 
 
-def _current_policy(model: Any, folder: Path, dtype: Dtype) -> Callable[[str], Policy]:
-    """A policy that takes over the trainer's weights before each step. It is a copy: float32 weights stay the optimiser's alone."""
+def _current_policy(model: Any, folder: Path, dtype: Dtype) -> Callable[[str], AbstractContextManager[Policy]]:
+    """A policy with the trainer's weights of the moment, for as long as it is held.
+
+    It is a copy, since float32 weights stay the optimiser's alone; between the samplings it takes no memory.
+    """
     from terrarium.agent.policies import TransformersPolicy
 
     policy = TransformersPolicy(folder, name="", dtype=dtype)
+    policy.rest()
 
-    def current(name: str) -> Policy:
+    @contextmanager
+    def current(name: str) -> Iterator[Policy]:
         policy.update(model)
         policy.name = name
-        return policy
+        try:
+            yield policy
+        finally:
+            policy.rest()
 
     return current
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,7 +40,7 @@ class Validation:
     """Looks at the sample every `stage.validate_every` steps, with the stage's own limits and noise."""
 
     questions: Sequence[Question]
-    policy: Callable[[str], Policy]
+    policy: Callable[[str], AbstractContextManager[Policy]]
     world: World
     agent: AgentSettings
     stage: StageSettings
@@ -51,18 +52,19 @@ class Validation:
         """Accuracy after `step` updates, where it is time to look; nothing otherwise. Outages take no part."""
         if self.stage.validate_every is None or step % self.stage.validate_every:
             return {}
-        rollouts = run_rollouts(
-            self.policy(f"stage-{self.stage.number}-step-{step}"),
-            [Task(question) for question in self.questions],
-            self.world,
-            self.agent,
-            SilentReport(),
-            seed=self.seed,
-            purpose="validation",
-            recipe=self.recipe,
-            stage=self.stage.number,
-            journal=self.journal / f"validation-{step:05d}",
-        )
+        with self.policy(f"stage-{self.stage.number}-step-{step}") as policy:
+            rollouts = run_rollouts(
+                policy,
+                [Task(question) for question in self.questions],
+                self.world,
+                self.agent,
+                SilentReport(),
+                seed=self.seed,
+                purpose="validation",
+                recipe=self.recipe,
+                stage=self.stage.number,
+                journal=self.journal / f"validation-{step:05d}",
+            )
         graded = [rollout.correct for rollout in rollouts if rollout.correct is not None]
         return {ACCURACY: sum(graded) / len(graded)} if graded else {}
 

@@ -42,6 +42,7 @@ class TransformersPolicy:
         self._cache = RowCache(config.num_hidden_layers, config.num_key_value_heads, size, self._model.dtype, self._model.device)
         self._slots: dict[str, int] = {}
         self._read: dict[str, list[int]] = {}
+        self._layout = {name: (weight.shape, weight.stride()) for name, weight in self._model.named_parameters()}
         stops = self._model.generation_config.eos_token_id
         self._stops = {self.codec.end_id, self.codec.pad_id, *(stops if isinstance(stops, list) else [] if stops is None else [stops])}
 
@@ -52,9 +53,18 @@ class TransformersPolicy:
         self.forget(list(self._slots))
         with torch.no_grad():
             for (name, mine), (other, theirs) in zip(self._model.named_parameters(), model.named_parameters(), strict=True):
-                if mine.shape != theirs.shape:
-                    raise ValueError(f"parameter {name} has shape {tuple(mine.shape)}, but {other} has {tuple(theirs.shape)}")
+                shape, stride = self._layout[name]
+                if shape != theirs.shape:
+                    raise ValueError(f"parameter {name} has shape {tuple(shape)}, but {other} has {tuple(theirs.shape)}")
+                if mine.shape != shape:
+                    mine.data = torch.empty_strided(shape, stride, dtype=mine.dtype, device=mine.device)
                 mine.copy_(theirs)
+
+    def rest(self) -> None:
+        """Let go of all rollouts and of the weights, until `update` brings new ones: a trainer in the same process needs the memory."""
+        self.forget(list(self._slots))
+        for weight in self._model.parameters():
+            weight.data = weight.data.new_empty(0)
 
     def forget(self, rollout_ids: Iterable[str]) -> None:
         """Free the slots of ended rollouts; with the last of them the cache's memory, which a trainer in the same process needs."""

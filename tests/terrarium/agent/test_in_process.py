@@ -98,6 +98,20 @@ def test_update_takes_over_weights_and_forgets(policy: TransformersPolicy, tiny_
     assert after.ids[0] == int(expected)
 
 
+def test_a_resting_policy_holds_no_weights_and_update_wakes_it(tiny_model: Path) -> None:
+    own = TransformersPolicy(tiny_model, "own", "float32")
+    other = AutoModelForCausalLM.from_pretrained(str(tiny_model), dtype=torch.float32)
+    request, sampling = Request("a", 0, list(range(5, 45)), 8), Sampling(temperature=0.0)
+    before = own.sample([request], sampling)[0]
+    strides = [weight.stride() for weight in own._model.parameters()]
+    own.rest()
+    assert sum(weight.untyped_storage().nbytes() for weight in own._model.parameters()) == 0
+    assert not own._slots
+    own.update(other)
+    assert own.sample([request], sampling)[0] == before
+    assert [weight.stride() for weight in own._model.parameters()] == strides
+
+
 def test_draw_inverts_the_distribution() -> None:
     logits = torch.log(torch.tensor([[0.5, 0.0, 0.3, 0.2]])).expand(4, -1)
     ids, logprobs = draw(logits, torch.tensor([0.0, 0.49, 0.51, 0.999999]), Sampling())
