@@ -13,10 +13,11 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from resources.content import data_version_of, plain
 from resources.durable import sync_folder, sync_tree, write_durably
-from resources.manifest import Artifact, Manifest
+from resources.manifest import Artifact
 from terrarium.job import Outcome
+from terrarium.provenance.content import data_version_of, plain
+from terrarium.provenance.manifest import Making, Manifest, versions
 
 MANIFEST = "manifest.json"
 COSTS = "costs.json"
@@ -70,7 +71,9 @@ class Staging:
                 }
             )
             costs = {**outcome.costs, "wall_seconds": round(seconds, 3)}
-            (folder / COSTS).write_text(json.dumps({"made_at": datetime.now(UTC).isoformat(timespec="seconds"), "costs": costs}, indent=1))
+            made_at = datetime.now(UTC).isoformat(timespec="seconds")
+            making = Making(made_at=made_at, costs=costs, versions=versions(), volatile=list(volatile.get(asset, ())))
+            (folder / COSTS).write_text(making.model_dump_json(indent=1))
             sync_tree(folder)
             write_durably(folder / MANIFEST, manifest.model_dump_json(indent=1))
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from terrarium.agent.rollout import Rollout
 from terrarium.job import Gate, Outcome
+from terrarium.ledger import rollout_costs
 from terrarium.rl.settings import StageSettings
 from terrarium.rl.validation import plateau
 
@@ -66,10 +67,9 @@ def summary(stage: StageSettings, rows: Sequence[dict[str, float]], rollouts: Se
                 figures={"share": at_limit},
             ),
         ],
-        costs={
-            "searches": sum(rollout.searches for rollout in rollouts),
-            "visits": sum(rollout.visits for rollout in rollouts),
-            "sampled_tokens": sum(sum(rollout.loss_mask) for rollout in rollouts),
+        costs=rollout_costs(rollouts)
+        | {
+            "trained_tokens": sum(row["trained_tokens"] for row in rows),
             "sampling_seconds": sum(row["sampling_seconds"] for row in rows),
             "training_seconds": sum(row["training_seconds"] for row in rows),
         },
