@@ -12,6 +12,8 @@ from scrapy.http import Request, Response
 from scrapy.http.request import NO_CALLBACK
 from scrapy.spidermiddlewares.httperror import HttpError
 
+from terrarium.corpus.guard import PrivateAddress
+
 
 class SiteGivenUp(IgnoreRequest):
     """The host failed too often in a row."""
@@ -60,7 +62,7 @@ class ObeyRobots:
     def __init__(self, crawler: Any) -> None:
         self.crawler = crawler
         self.agent: str = crawler.settings["USER_AGENT"]
-        self.rules: dict[str, asyncio.Task[Protego | SiteGivenUp]] = {}
+        self.rules: dict[str, asyncio.Task[Protego | SiteGivenUp | PrivateAddress]] = {}
 
     @classmethod
     def from_crawler(cls, crawler: Any) -> ObeyRobots:
@@ -73,15 +75,17 @@ class ObeyRobots:
         if site not in self.rules:
             self.rules[site] = asyncio.ensure_future(self._load(site))
         rules = await self.rules[site]
-        if isinstance(rules, SiteGivenUp):
-            raise SiteGivenUp(str(rules))
+        if isinstance(rules, SiteGivenUp | PrivateAddress):
+            raise type(rules)(str(rules))
         if not rules.can_fetch(request.url, self.agent):
             raise IgnoreRequest("Forbidden by robots.txt")
 
-    async def _load(self, site: str) -> Protego | SiteGivenUp:
+    async def _load(self, site: str) -> Protego | SiteGivenUp | PrivateAddress:
         request = Request(f"{site}/robots.txt", priority=1000, meta={"robots": True}, callback=NO_CALLBACK, dont_filter=True)
         try:
             response = await self.crawler.engine.download_async(request)
+        except PrivateAddress as refusal:
+            return refusal
         except Exception as error:  # noqa: BLE001 - whatever failed, the site's rules are unknown
             return SiteGivenUp(f"{site}/robots.txt: {reason_of(error)[1]}")
         if response.status >= 500 or response.status == 429:
@@ -101,11 +105,15 @@ def reason_of(error: BaseException) -> tuple[str, str]:
     if isinstance(error, HttpError):
         status = error.response.status
         return ("gone" if status in (404, 410) else f"http_{status}"), f"the site answered with status {status}"
+    if isinstance(error, PrivateAddress):
+        return "refused_address", text
     if isinstance(error, SiteGivenUp):
         return "site_given_up", text
     if isinstance(error, IgnoreRequest):
         if "robots" in text.lower():
             return "robots", "robots.txt does not allow it"
+        if "decompression" in text:
+            return "too_large", "larger than the limit once it is unpacked"
         return ("redirects", "too many redirects") if "redirect" in text.lower() else ("refused", text)
     if "larger than" in text or name == "DownloadCancelledError" or "maxsize" in text.lower():
         return "too_large", "larger than the limit"

@@ -159,7 +159,10 @@ def main(order_file: str) -> None:
         "DOWNLOAD_MAXSIZE": web.max_bytes,
         "DOWNLOAD_WARNSIZE": 0,
         "GIVE_UP_AFTER": web.give_up_after,
+        "DNS_RESOLVER": "terrarium.corpus.guard.GuardedResolver",
         "DOWNLOADER_MIDDLEWARES": {
+            "terrarium.corpus.guard.RefusePrivateAddresses": 50,
+            "terrarium.corpus.guard.TellRefusedNames": 950,
             "terrarium.corpus.manners.ObeyRobots": 100 if web.obey_robots else None,
             # After retries (550), so that every attempt counts.
             "terrarium.corpus.manners.GiveUpOnSites": 560,
