@@ -28,6 +28,7 @@ def main(arguments: list[str] | None = None) -> int:
         command.add_argument("--templates", type=int, choices=(1, 2), default=1, help="2: other wordings and tables, for tests")
         if name == "serve":
             command.add_argument("--port", type=int, default=8711, help="0 takes any free port")
+            command.add_argument("--hostile", action="store_true", help="with the sites that lead crawlers astray")
             command.add_argument("--ready-file", type=Path, help="written with the port once requests are answered")
         else:
             command.add_argument("--out", type=Path, required=True)
@@ -38,7 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
 
         print(f"{write_benchmark(asked.out)} questions in {asked.out}")
         return 0
-    web = Web(asked.seed, asked.flavour, asked.templates)
+    web = Web(asked.seed, asked.flavour, asked.templates, hostile=asked.command == "serve" and asked.hostile)
     if asked.command == "truth":
         from littleweb.truth import write_truth
 

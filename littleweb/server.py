@@ -5,13 +5,17 @@ from __future__ import annotations
 import signal
 import sys
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import FrameType
 
+from littleweb.traps import Wire
 from littleweb.web import Reply, Web
 
 MAX_BODY = 1 << 20
+# Seconds for which a trap holds a client.
+LONGEST = 120.0
 
 
 class LittlewebServer(ThreadingHTTPServer):
@@ -22,7 +26,13 @@ class LittlewebServer(ThreadingHTTPServer):
 
     def __init__(self, web: Web, port: int, host: str = "127.0.0.1") -> None:
         self.web = web
+        self.ended = threading.Event()
         super().__init__((host, port), Handler)
+
+    def shutdown(self) -> None:
+        """Stop serving, and let go of clients that a trap holds."""
+        self.ended.set()
+        super().shutdown()
 
     def handle_error(self, request: object, client_address: object) -> None:
         """A client that hung up is no error of ours; anything else is shown."""
@@ -73,6 +83,9 @@ class Handler(BaseHTTPRequestHandler):
         self._send(reply)
 
     def _send(self, reply: Reply, close: bool = False) -> None:
+        if reply.wire is not None:
+            self._send_badly(reply, reply.wire)
+            return
         self.send_response(reply.status)
         self.send_header("Content-Type", reply.content_type)
         self.send_header("Content-Length", str(len(reply.body)))
@@ -84,6 +97,31 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(reply.body)
+        self.wfile.flush()
+
+    def _send_badly(self, reply: Reply, wire: Wire) -> None:
+        """A reply that goes over the wire as its trap says; the connection ends with it."""
+        self.close_connection = True
+        whole = len(reply.body) * wire.repeat
+        self.send_response(reply.status)
+        self.send_header("Content-Type", reply.content_type)
+        if not wire.drip:
+            self.send_header("Content-Length", str(whole if wire.claimed_length is None else wire.claimed_length))
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.wfile.flush()
+        ended = self.server.ended
+        if wire.stall:
+            ended.wait(LONGEST)
+            return
+        if wire.drip:
+            until = time.monotonic() + LONGEST
+            while time.monotonic() < until and not ended.wait(0.1):
+                self.wfile.write(reply.body)
+                self.wfile.flush()
+            return
+        for _ in range(wire.repeat):
+            self.wfile.write(reply.body[: wire.cut_at])
         self.wfile.flush()
 
     def log_message(self, format: str, *args: object) -> None:

@@ -9,6 +9,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
+from littleweb import traps
 from littleweb.blocks import Document
 from littleweb.compose import Composer
 from littleweb.country import make_country
@@ -17,6 +18,7 @@ from littleweb.plan import PageSpec, Plan
 from littleweb.searching import Listing, SearchEngine
 from littleweb.sites import SEARCH, Site
 from littleweb.tiny import make_tiny
+from littleweb.traps import Wire
 
 MAX_RESULTS = 100
 
@@ -29,13 +31,15 @@ class Reply:
     body: bytes
     content_type: str = "text/html; charset=utf-8"
     headers: tuple[tuple[str, str], ...] = field(default=())
+    wire: Wire | None = None
 
 
 class Web:
     """All sites of one country. Pages are rendered when asked for and the same every time; safe to use from many threads."""
 
-    def __init__(self, seed: int, flavour: str = "country", templates: int = 1) -> None:
-        self.identity = f"littleweb/{flavour}-{seed}-{templates}"
+    def __init__(self, seed: int, flavour: str = "country", templates: int = 1, hostile: bool = False) -> None:
+        self.identity = f"littleweb/{flavour}-{seed}-{templates}" + ("-hostile" if hostile else "")
+        self.hostile = hostile
         self.country = make_tiny(seed) if flavour == "tiny" else make_country(seed)
         self.templates = templates
         self.plan = Plan(self.country)
@@ -96,6 +100,8 @@ class Web:
         path = unquote(parts.path) or "/"
         if host == SEARCH:
             return self._search(method, path, parts.query, body)
+        if self.hostile and host in traps.HOSTS:
+            return traps.answer(host, path, parts.query)
         site = self.plan.by_host.get(host)
         if site is None:
             return _error(502, f"No site of this web is called {host or 'nothing'}.")

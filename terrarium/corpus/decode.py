@@ -15,6 +15,15 @@ _WIDER |= {"shift_jis": "cp932", "euc_kr": "cp949", "big5": "big5hkscs"}
 # Their bytes are all below 128, so that they pass for UTF-8.
 _SEVEN_BIT = frozenset(("iso2022_jp", "hz", "utf-7"))
 _SAMPLE_BYTES = 40_000
+_LANG = re.compile(rb"<html[^>]{0,200}?\slang\s*=\s*[\"']?\s*([A-Za-z]{2,3})\b", re.IGNORECASE)
+# The default encodings of browsers by language (WHATWG HTML, "determining the character encoding", step 9); others have Windows-1252.
+_LEGACY = {
+    **dict.fromkeys(("cs", "hr", "hu", "pl", "sk", "sl"), "cp1250"),
+    **dict.fromkeys(("be", "bg", "ky", "mk", "ru", "sr", "tg", "tt", "uk"), "cp1251"),
+    **dict.fromkeys(("az", "ku", "tr"), "cp1254"),
+    **dict.fromkeys(("et", "lt", "lv"), "cp1257"),
+    "ar": "cp1256", "fa": "cp1256", "el": "cp1253", "he": "cp1255", "th": "cp874", "vi": "cp1258", "ja": "cp932", "ko": "cp949", "zh": "gb18030",
+}  # fmt: skip
 
 
 def text_of(data: bytes, content_type: str | None = None) -> str:
@@ -81,7 +90,20 @@ def _guess(data: bytes) -> str | None:
         if size > _SAMPLE_BYTES:
             break
     sample = b"\n".join(lines)
-    return _by_common_characters(sample) or getattr(from_bytes(sample).best(), "encoding", None)
+    return _by_common_characters(sample) or _of_language(data) or getattr(from_bytes(sample).best(), "encoding", None)
+
+
+def _of_language(data: bytes) -> str | None:
+    """What pages in the declared language were written in before UTF-8: a few accents alone do not tell Windows-1252 from Windows-1250."""
+    found = _LANG.search(data[:4096])
+    if found is None:
+        return None
+    name = _LEGACY.get(found[1].decode("ascii").lower(), "cp1252")
+    try:
+        data.decode(name)
+    except UnicodeDecodeError:
+        return None
+    return name
 
 
 def _by_common_characters(sample: bytes) -> str | None:
@@ -89,6 +111,9 @@ def _by_common_characters(sample: bytes) -> str | None:
     for name, common, least in _READINGS:
         text = sample.decode(name, "replace")
         beyond = [char for char in text if char > "\x7f"]
+        if common is _is_small_cyrillic and len(beyond) < 0.7 * sum(map(str.isalpha, text)):
+            # Single accents among Latin letters look like Cyrillic ones; words of them do not hold Latin letters.
+            continue
         # The ends of the sampled lines may cut a character.
         if len(beyond) >= 8 and text.count("\ufffd") <= len(beyond) // 50 and sum(map(common, beyond)) >= least * len(beyond):
             return name

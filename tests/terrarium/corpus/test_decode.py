@@ -47,3 +47,20 @@ def test_lies_and_damage() -> None:
     cut = (GERMAN * 20).encode()[:-1] + "ü".encode()[:1]
     assert text_of(cut, "text/html; charset=utf-8").startswith(GERMAN)
     assert text_of(b"\xef\xbb\xbfabc") == "abc"
+
+
+@pytest.mark.parametrize(
+    ("language", "encoding", "text"),
+    [
+        ("en", "cp1252", "Café Größe – naïve"),
+        ("de-AT", "cp1252", "Müßiggang in Köln"),
+        ("pl", "cp1250", "Łódź, Wałęsa i źdźbło"),
+        ("tr", "cp1254", "İstanbul'da şiir"),
+        ("lt", "cp1257", "Šiauliai ir ąžuolas"),
+        ("ru", "cp1251", "Да"),
+    ],
+)
+def test_a_few_accents_are_read_as_the_declared_language_was_written(language: str, encoding: str, text: str) -> None:
+    page = f'<html lang="{language}"><body><p>{text}</p></body></html>'.encode(encoding)
+    for declared in (None, "text/html; charset=utf-8"):
+        assert text in text_of(page, declared)
