@@ -100,11 +100,12 @@ def _lines(block: list[Unit], entity: Entity) -> Iterator[Fact]:
 
 def _rows(block: list[Unit], entity: Entity) -> Iterator[Fact]:
     header = block[0].header
-    width = len(block[0].cells)
+    # A damaged table has rows of other widths; they tell nothing.
+    width = len(header or block[0].cells)
     body = block[1:] if header and block[0].cells == header else block
     if width == 2 and _is_box(block):
         for unit in block:
-            if unit.cells != header or relations_of_label(unit.cells[0]):
+            if len(unit.cells) == width and (unit.cells != header or relations_of_label(unit.cells[0])):
                 yield from _labelled(unit, entity.name, unit.cells[0], unit.cells[1], "box")
         return
     if not header:

@@ -134,3 +134,20 @@ def test_an_entity_has_the_article_and_the_noun_of_its_page(make_page: MakePage)
     assert plain.in_text == "Arlow"
     mission = entity_of(make_page("http://x.test/a", "Apollo 8", "Apollo 8 was a mission. The crew of Apollo 8 rested. The Apollo 8 crew slept."))
     assert (mission.in_text, mission.noun) == ("Apollo 8", "mission")
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "| Population | 4,120 |\n| Area |\n| Mayor | Ana Lind |",
+        "| Name | Value |\n|---|---|\n| Population | 4,120 |\n| Area |\n| Mayor | Ana Lind | x |",
+        "| Town |\n|---|\n| Arvik | 4,120 | 12 |",
+        "| Town | Population | Area |\n|---|---|---|\n| Arvik | 4,120 |\n| Bolstad | 5,000 | 12 km² |",
+        "| Year |\n|---|\n| 2001 | 4,120 |",
+        "|  |  |\n|---|---|\n| 2001 |",
+    ],
+)
+def test_a_row_of_another_width_costs_itself_alone(table: str) -> None:
+    page = Page.make("https://a.example/arvik", "Arvik", f"Arvik is a town.\n\n{table}\n")
+    for fact in facts_of(page):
+        assert fact.value in table
