@@ -17,12 +17,9 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from resources.manifest import Artifact
-from terrarium.errors import TerrariumError
-from terrarium.provenance.state import State
 
 ROWS = 5
 CHARACTERS = 160
-ANCESTORS = 40
 COLUMNS = 10
 PICTURE_BYTES = 60_000
 
@@ -54,8 +51,6 @@ def metadata_of(artifact: Artifact, samples: Sequence[str] = (), pictures: Seque
         shown["made_from"] = dg.MetadataValue.table(
             [dg.TableRecord({"asset": parent.asset, "data_version": parent.data_version}) for parent in manifest.parents]
         )
-    if ancestors := _descent(artifact):
-        shown["descent"] = dg.MetadataValue.md(ancestors)
     for name in samples:
         file = artifact.file(name)
         if file.exists():
@@ -71,21 +66,6 @@ def metadata_of(artifact: Artifact, samples: Sequence[str] = (), pictures: Seque
         elif file.exists():
             shown[f"plot/{file.stem}"] = dg.MetadataValue.path(str(file))
     return shown
-
-
-def _descent(artifact: Artifact) -> str:
-    """All that an artifact was made from, a line each; the command that tells more."""
-    root = next((folder for folder in artifact.path.parents if (folder / "artifacts").is_dir()), None)
-    record = State(root).record(artifact.path) if root else None
-    if root is None or record is None or not record.manifest.parents:
-        return ""
-    try:
-        ancestors = State(root).descent(record)
-    except TerrariumError as error:
-        return str(error)
-    lines = [f"- {one.asset} `{one.path.name}`, content `{one.manifest.data_version}`, {one.making.made_at}" for one in ancestors[:ANCESTORS]]
-    more = [f"- and {len(ancestors) - ANCESTORS} more"] if len(ancestors) > ANCESTORS else []
-    return "\n".join([*lines, *more, "", f"`python -m terrarium explain {artifact.manifest.fingerprint}` tells the rest."])
 
 
 def sample(file: Path) -> dg.MetadataValue:

@@ -31,11 +31,6 @@ class Lease:
     env: dict[str, str]
     locks: tuple[FileLock, ...]
 
-    @property
-    def gpus(self) -> int:
-        """How many GPUs are held; 0 where it is a slot of the CPU."""
-        return sum(device.startswith("gpu-") for device in self.devices)
-
     def note(self, *pids: int) -> None:
         """Name the processes that compute under this lease, for those who wait."""
         for lock in self.locks:

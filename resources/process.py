@@ -68,13 +68,10 @@ class ChildProcess(dg.ConfigurableResource):
         try:
             with lease(state, needs, told.holder, self.cpu_slots, waiting=told.log) as held:
                 feed.state("running")
-                began = time.monotonic()
                 with Child(command, folder / "log.txt", _environment(held, env), held_descriptors(), self.patience_seconds) as child:
                     held.note(child.pid)
                     code = self._follow(child, folder, feed, told)
             outcome = _outcome(folder, function, code)
-            if held.gpus:
-                outcome.costs["gpu_seconds"] = (time.monotonic() - began) * held.gpus
         except BaseException:
             feed.state("failed")
             raise

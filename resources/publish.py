@@ -13,11 +13,10 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from resources.content import data_version_of, plain
 from resources.durable import sync_folder, sync_tree, write_durably
-from resources.manifest import Artifact
+from resources.manifest import Artifact, Manifest
 from terrarium.job import Outcome
-from terrarium.provenance.content import data_version_of, plain
-from terrarium.provenance.manifest import Making, Manifest, versions
 
 MANIFEST = "manifest.json"
 COSTS = "costs.json"
@@ -71,9 +70,7 @@ class Staging:
                 }
             )
             costs = {**outcome.costs, "wall_seconds": round(seconds, 3)}
-            made_at = datetime.now(UTC).isoformat(timespec="seconds")
-            making = Making(made_at=made_at, costs=costs, versions=versions(), volatile=list(volatile.get(asset, ())))
-            (folder / COSTS).write_text(making.model_dump_json(indent=1))
+            (folder / COSTS).write_text(json.dumps({"made_at": datetime.now(UTC).isoformat(timespec="seconds"), "costs": costs}, indent=1))
             sync_tree(folder)
             write_durably(folder / MANIFEST, manifest.model_dump_json(indent=1))
 

@@ -16,8 +16,8 @@ from pydantic import Field
 from terrarium.agent.rollout import Rollout, Termination, read_rollouts
 from terrarium.errors import TerrariumError
 from terrarium.evaluation import metrics, plots
+from terrarium.evaluation.cost import live_cost
 from terrarium.job import Job, Outcome, Report
-from terrarium.ledger import live_cost
 from terrarium.questions.question import CAPABILITIES, Question, read_questions
 
 TEMPLATE = Path(__file__).with_name("report.html.jinja")

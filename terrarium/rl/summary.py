@@ -8,7 +8,6 @@ from typing import Any
 
 from terrarium.agent.rollout import Rollout
 from terrarium.job import Gate, Outcome
-from terrarium.ledger import rollout_costs
 from terrarium.rl.settings import StageSettings
 from terrarium.rl.validation import plateau
 
@@ -67,9 +66,10 @@ def summary(stage: StageSettings, rows: Sequence[dict[str, float]], rollouts: Se
                 figures={"share": at_limit},
             ),
         ],
-        costs=rollout_costs(rollouts)
-        | {
-            "trained_tokens": sum(row["trained_tokens"] for row in rows),
+        costs={
+            "searches": sum(rollout.searches for rollout in rollouts),
+            "visits": sum(rollout.visits for rollout in rollouts),
+            "sampled_tokens": sum(sum(rollout.loss_mask) for rollout in rollouts),
             "sampling_seconds": sum(row["sampling_seconds"] for row in rows),
             "training_seconds": sum(row["training_seconds"] for row in rows),
         },

@@ -16,7 +16,6 @@ import pytest
 from assets.graph import graph
 from resources.artifacts import ArtifactStore
 from resources.profiles import load_profile
-from terrarium.agent.rollout import read_rollouts
 
 ROOT = Path(__file__).parents[2]
 
@@ -85,28 +84,6 @@ def test_each_filter_and_group_had_work(grown: tuple[Path, str]) -> None:
     assert report["models"]["sft"]["accuracy"]["hits"] > 0
     trained = [k for k in (1, 2, 3) if store.current(f"stage_{k}/checkpoint", recipe).passed_through is None]
     assert any(report["stages"][f"stage_{k}"]["groups_with_spread"] > 0 for k in trained)
-
-
-def test_the_last_checkpoint_is_explained_down_to_every_input(grown: tuple[Path, str]) -> None:
-    """Each input is found by its hash, and what lies there still has it; the tables know the checkpoint's questions and rollouts."""
-    recipe = load_profile("tiny").recipes[0]
-    asked = [sys.executable, "-m", "terrarium", "explain", "stage_3/checkpoint", recipe, "--json", "--verify", "--state", str(grown[0])]
-    done = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    sections = {section["title"]: section for section in json.loads(done.stdout)["sections"]}
-    inputs = sections["made from"]["rows"]
-    assert {"seed_pages", "crawled_pages", "removed_sources", "world", "answerable_questions", "base_model", "sft_checkpoint"} <= {
-        row["asset"] for row in inputs
-    }
-    assert {row["content now"] for row in inputs} == {"as told"}
-    assert sections["world"]["facts"]["snapshot"]
-    assert sections["cost of the whole descent"]["facts"]["tokens_out"] > 0
-    store = ArtifactStore(root=str(grown[0]))
-    rollout = read_rollouts(store.current("stage_1/checkpoint", recipe).file("rollouts.parquet"))[0]
-    for name, kind in ((rollout.rollout_id, "rollout"), (rollout.question_id, "question")):
-        asked = [sys.executable, "-m", "terrarium", "explain", name, "--json", "--state", str(grown[0])]
-        done = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, timeout=300)
-        assert json.loads(done.stdout)["kind"] == kind, done.stderr
 
 
 def test_a_second_time_does_nothing_in_under_a_minute(grown: tuple[Path, str]) -> None:

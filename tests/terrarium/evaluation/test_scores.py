@@ -1,6 +1,6 @@
 from terrarium.agent.rollout import Termination
+from terrarium.evaluation.cost import live_cost
 from terrarium.evaluation.scores import fixed_sample, scores_of
-from terrarium.ledger import live_cost
 from tests.terrarium.evaluation.samples import question, rollout
 
 
