@@ -18,17 +18,17 @@ from typing import Any
 
 import dagster as dg
 
-from terrarium.lineage.content import fingerprint_of, plain
 from resources.failures import DISK_FULL, as_failure, disk_full
 from resources.locks import FileLock
 from resources.manifest import Artifact
-from terrarium.lineage.manifest import Manifest, Parent
 from resources.pointers import write_pointer
-from terrarium.lineage.pointers import Pointer, pointer_path, read_pointer
 from resources.publish import Staging, load_artifact
 from resources.state import state_folder
 from terrarium.errors import TerrariumError
 from terrarium.job import Outcome
+from terrarium.lineage.content import fingerprint_of, plain
+from terrarium.lineage.manifest import Manifest, Parent
+from terrarium.lineage.pointers import Pointer, pointer_path, read_pointer
 
 Assets = str | Sequence[str]
 

@@ -10,12 +10,12 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from terrarium.lineage.content import data_version_of, plain
 from resources.durable import sync_folder, sync_tree, write_durably
 from resources.manifest import Artifact
+from terrarium.job import Outcome
+from terrarium.lineage.content import data_version_of, plain
 from terrarium.lineage.manifest import COSTS, MANIFEST, Making, Manifest, read_making, read_manifest
 from terrarium.lineage.versions import versions
-from terrarium.job import Outcome
 
 
 def load_artifact(path: Path, reused: bool = False, passed_through: str | None = None) -> Artifact | None:

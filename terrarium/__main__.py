@@ -21,8 +21,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m terrarium", description="What the artifacts of a state folder say of where they come from.")
     commands = parser.add_subparsers(dest="command", required=True)
     asked = commands.add_parser("explain", help="the whole descent of a checkpoint (or any artifact), question, page or rollout")
-    asked.add_argument("subject", nargs="+", help="an id, a page's address, an artifact's path, or an asset and its partition: stage_3/checkpoint grpo-s1")
-    asked.add_argument("--state", default=os.environ.get("TERRARIUM_STATE") or ".terrarium", help="the state folder; $TERRARIUM_STATE, else .terrarium")
+    asked.add_argument(
+        "subject", nargs="+", help="an id, a page's address, an artifact's path, or an asset and its partition: stage_3/checkpoint grpo-s1"
+    )
+    asked.add_argument(
+        "--state", default=os.environ.get("TERRARIUM_STATE") or ".terrarium", help="the state folder; $TERRARIUM_STATE, else .terrarium"
+    )
     asked.add_argument("--json", action="store_true", help="everything as JSON")
     asked.add_argument("--verify", action="store_true", help="hash the content of every artifact again")
     given = parser.parse_args(arguments)

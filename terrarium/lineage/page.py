@@ -8,7 +8,22 @@ from terrarium.lineage.archive import Archive, Record
 from terrarium.lineage.explanation import Event, Explanation, ancestors, costs_of
 from terrarium.lineage.rows import rows
 
-_COLUMNS = ("page_id url aliases title language published_at licence revision content_hash duplicate_of origin round fetched_at vanished_at").split()
+_COLUMNS = [
+    "page_id",
+    "url",
+    "aliases",
+    "title",
+    "language",
+    "published_at",
+    "licence",
+    "revision",
+    "content_hash",
+    "duplicate_of",
+    "origin",
+    "round",
+    "fetched_at",
+    "vanished_at",
+]
 
 
 def explain_page(archive: Archive, page_id: str, verify: bool = False) -> Explanation:

@@ -12,9 +12,24 @@ import pyarrow.parquet as pq
 from terrarium.errors import TerrariumError
 from terrarium.lineage.archive import Record
 
-ROLLOUT_COLUMNS = (
-    "rollout_id question_id policy recipe stage snapshot sampling answer termination correct grade judge error searches visits seconds"
-).split()
+ROLLOUT_COLUMNS = [
+    "rollout_id",
+    "question_id",
+    "policy",
+    "recipe",
+    "stage",
+    "snapshot",
+    "sampling",
+    "answer",
+    "termination",
+    "correct",
+    "grade",
+    "judge",
+    "error",
+    "searches",
+    "visits",
+    "seconds",
+]
 
 
 def rows(record: Record, file: str, column: str, values: Collection[str], columns: Sequence[str] | None = None) -> list[dict[str, Any]]:

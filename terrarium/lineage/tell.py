@@ -28,10 +28,11 @@ def tell(console: Console, explanation: Explanation) -> None:
         for event in explanation.events:
             table.add_row(event.asset, escape(event.what), escape(_cut(event.detail, 300)))
         console.print(table)
-    table = Table("asset", "content", "made", "code", "from", title="Descent", title_justify="left", box=None)
+    console.print("Descent", style="italic")
     for above in explanation.lineage:
-        table.add_row(above.asset, _content(above), above.made_at[:16], above.code_version, ", ".join(parent.asset for parent in above.parents))
-    console.print(table)
+        made_from = ", ".join(parent.asset for parent in above.parents) or "outside"
+        line = f"  {above.asset} {_content(above)}, code {above.code_version}, made {above.made_at}, from {made_from}"
+        console.print(escape(line), highlight=False, soft_wrap=True)
     for parent in explanation.lost:
         console.print(f"Gone or changed since: {parent.asset} {parent.data_version} in {escape(parent.path)}", highlight=False)
     table = Table("cost", "own", "whole descent", title="Costs", title_justify="left", box=None)
@@ -49,7 +50,9 @@ def short(archive: Archive, record: Record) -> str:
     descent = archive.descent(record)
     for above in descent:
         made_from = ", ".join(parent.asset for parent in above.manifest.parents) or "outside"
-        lines.append(f"- `{above.asset}` {above.manifest.data_version.removeprefix('sha256:')[:12]}, code {above.manifest.code_version}, from {made_from}")
+        lines.append(
+            f"- `{above.asset}` {above.manifest.data_version.removeprefix('sha256:')[:12]}, code {above.manifest.code_version}, from {made_from}"
+        )
     lost = [f"- gone or changed since: `{parent.asset}` in {parent.path}" for parent in archive.missing(record)]
     costs = ", ".join(f"{name} {_number(value)}" for name, value in archive.costs(*descent).items() if name not in LARGEST)
     kept: list[str] = []

@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from resources.artifacts import ArtifactStore
-from terrarium.lineage.content import data_version_of, fingerprint_of, plain
 from resources.manifest import Artifact
 from terrarium.errors import Outage, TerrariumError
 from terrarium.job import Gate, Outcome
+from terrarium.lineage.content import data_version_of, fingerprint_of, plain
 from terrarium.tables import write_rows
 
 
