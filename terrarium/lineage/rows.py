@@ -70,4 +70,4 @@ def _matching(table: pa.Table, column: str, values: Collection[str]) -> list[dic
         else:
             wanted = [not set(held or ()).isdisjoint(values) for held in table[column].to_pylist()]
         return table.filter(pa.array(wanted, pa.bool_())).to_pylist()
-    return table.filter(pc.is_in(table[column], value_set=pa.array(list(values), table.schema.field(column).type))).to_pylist()
+    return table.filter(pc.is_in(table[column].cast(pa.string()), value_set=pa.array(list(values), pa.string()))).to_pylist()
