@@ -1,7 +1,8 @@
 """What orchestration adds to the work: `python -m pipelines.overhead` prints it from the run records of the instance.
 
 A step's work is what its child process did (`work_seconds`; `wall_seconds`, with the start of the process, where an artifact is from
-before that was counted); all else between a step's start and its end is orchestration, and so is what a run spends between its steps, and what `make run` spends between its runs.
+before that was counted); all else between a step's start and its end is orchestration, and so is what a run spends between its steps,
+and what `make run` spends between its runs.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from terrarium.lineage.manifest import Making, Manifest, Parent, read_making, re
 from terrarium.lineage.pointers import Pointer, read_pointer
 
 # What content hashes left out before artifacts wrote it down: an engine's own files, journals of work, places.
-ONCE_LEFT_OUT = ("checkpoints", "journal", "web", "training_log.jsonl", "pages.sqlite*", "milvus*", "places.json")
+ONCE_LEFT_OUT = ("checkpoints", "journal", "journal.jsonl", "web", "training_log.jsonl", "pages.sqlite*", "milvus*", "places.json")
 
 
 @dataclass(frozen=True, eq=False)
