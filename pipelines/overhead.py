@@ -105,8 +105,8 @@ def _steps(instance: dg.DagsterInstance, run_id: str) -> Iterator[StepTime]:
         told = {name: value.value for name, value in event.step_materialization_data.materialization.metadata.items()}
         # An artifact that was found carries the costs of when it was made.
         new = told.get("reused") is not True and "passed_through" not in told
-        took = told.get("cost/work_seconds", told.get("cost/wall_seconds", 0.0)) if new else 0.0
-        work[event.step_key] = max(work.get(event.step_key, 0.0), float(took))
+        took = told.get("cost/work_seconds", told.get("cost/wall_seconds")) if new else 0.0
+        work[event.step_key] = max(work.get(event.step_key, 0.0), float(took) if isinstance(took, int | float) else 0.0)
     for stats in instance.get_run_step_stats(run_id):
         if stats.step_key in work and stats.start_time is not None and stats.end_time is not None:
             yield StepTime(run_id, stats.step_key, stats.start_time, stats.end_time, min(work[stats.step_key], stats.end_time - stats.start_time))

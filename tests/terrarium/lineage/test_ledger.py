@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from terrarium.agent.rollout import RolloutTurn
 from terrarium.errors import TerrariumError
 from terrarium.lineage.explanation import PRICES
-from terrarium.lineage.ledger import Prices, money, total
+from terrarium.lineage.ledger import Prices, money, rollout_costs, total
+from tests.terrarium.evaluation.samples import rollout
 
 
 def test_the_published_bill() -> None:
@@ -33,6 +35,15 @@ def test_computing_and_tokens_have_a_price_too() -> None:
     prices = Prices(cpu_hour=0.1, gpu_hour=2.0, tokens_in_per_million=1.0, tokens_out_per_million=10.0)
     costs = {"cpu_seconds": 7200, "gpu_seconds": 1800, "tokens_in/a": 1e6, "tokens_out/a": 1e5, "tokens_out/b": 1e5}
     assert money(costs, prices) == pytest.approx({"own": 0.2 + 1.0 + 1.0 + 2.0})
+
+
+def test_tokens_are_counted_by_model_and_every_turn_reads_what_stands_before_it() -> None:
+    turns = tuple(RolloutTurn("a", "", (), "", None, start, start + 2) for start in (10, 30))
+    sampled = tuple(int(10 <= place < 12 or 30 <= place < 32) for place in range(32))
+    made = rollout("q", True, policy="large", turns=turns, loss_mask=sampled, searches=1, visits=2)
+    costs = rollout_costs([made, made, rollout("q", False, policy="small", turns=(), loss_mask=(1,), searches=0, visits=0)])
+    assert costs == {"searches": 2, "visits": 4, "tokens_in/large": 80, "tokens_out/large": 8, "tokens_in/small": 0, "tokens_out/small": 1}
+    assert rollout_costs([made], model="stage-1")["tokens_out/stage-1"] == 4
 
 
 @pytest.mark.parametrize(
