@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -40,8 +41,9 @@ def test_computing_and_tokens_have_a_price_too() -> None:
 def test_tokens_are_counted_by_model_and_every_turn_reads_what_stands_before_it() -> None:
     turns = tuple(RolloutTurn("a", "", (), "", None, start, start + 2) for start in (10, 30))
     sampled = tuple(int(10 <= place < 12 or 30 <= place < 32) for place in range(32))
-    made = rollout("q", True, policy="large", turns=turns, loss_mask=sampled, searches=1, visits=2)
-    costs = rollout_costs([made, made, rollout("q", False, policy="small", turns=(), loss_mask=(1,), searches=0, visits=0)])
+    made = replace(rollout("q", True, policy="large"), turns=turns, loss_mask=sampled, searches=1, visits=2)
+    other = replace(rollout("q", False, policy="small"), turns=(), loss_mask=(1,), searches=0, visits=0)
+    costs = rollout_costs([made, made, other])
     assert costs == {"searches": 2, "visits": 4, "tokens_in/large": 80, "tokens_out/large": 8, "tokens_in/small": 0, "tokens_out/small": 1}
     assert rollout_costs([made], model="stage-1")["tokens_out/stage-1"] == 4
 
