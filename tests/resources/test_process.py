@@ -142,7 +142,7 @@ def test_gpus_are_paid_for_as_long_as_they_are_held(tmp_path: Path, process: Chi
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1")
     started = time.monotonic()
     on_two = process.run(None, f"{CHILDREN}:well", SmallJob(out=tmp_path / "gpu", number=1), "gpu")
-    assert 2 * on_two.costs["work_seconds"] < on_two.costs["gpu_seconds"] <= 2 * (time.monotonic() - started)
+    assert 1.5 < on_two.costs["gpu_seconds"] / (time.monotonic() - started) <= 2
 
 
 def test_a_lease_names_the_gpus_that_the_child_sees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,9 +12,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from resources.artifacts import ArtifactStore
 from resources.manifest import Artifact
 from terrarium.__main__ import main
 from terrarium.errors import TerrariumError
+from terrarium.job import Outcome
 from terrarium.lineage.archive import Archive
 from terrarium.lineage.content import data_version_of
 from terrarium.lineage.explanation import Explanation
@@ -158,3 +160,10 @@ def test_costs_of_a_descent_count_each_artifact_once(made: Made, tmp_path: Path)
     assert found.costs.descent["cpu_seconds"] == 2.0 * len(made)
     assert (found.costs.descent["searches"], found.costs.descent["visits"], found.costs.descent["bytes"]) == (4, 2, 10)
     assert found.costs.live_usd == pytest.approx({"serper": 0.005, "serpapi": 0.021})
+
+
+def test_what_one_step_made_together_is_paid_once(tmp_path: Path) -> None:
+    store = ArtifactStore(root=str(tmp_path))
+    both = store.make_together(["page_store", "search_index"], None, [], {}, "1", lambda outs: Outcome(costs={"cpu_seconds": 2.0}))
+    store.make("world", None, list(both.values()), {}, "1", lambda out: Outcome(costs={"cpu_seconds": 1.0}))
+    assert explain(Archive(tmp_path), "world").costs.descent["cpu_seconds"] == 3.0
