@@ -17,6 +17,8 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from resources.manifest import Artifact
+from terrarium.lineage.archive import Archive
+from terrarium.lineage.tell import short
 
 ROWS = 5
 CHARACTERS = 160
@@ -51,6 +53,7 @@ def metadata_of(artifact: Artifact, samples: Sequence[str] = (), pictures: Seque
         shown["made_from"] = dg.MetadataValue.table(
             [dg.TableRecord({"asset": parent.asset, "data_version": parent.data_version}) for parent in manifest.parents]
         )
+    shown |= _descent(artifact)
     for name in samples:
         file = artifact.file(name)
         if file.exists():
@@ -66,6 +69,16 @@ def metadata_of(artifact: Artifact, samples: Sequence[str] = (), pictures: Seque
         elif file.exists():
             shown[f"plot/{file.stem}"] = dg.MetadataValue.path(str(file))
     return shown
+
+
+def _descent(artifact: Artifact) -> dict[str, Any]:
+    """Everything it was made from, in short, and what all of that cost."""
+    archive = Archive(artifact.path.parents[artifact.asset.count("/") + 2])
+    record = archive.record(artifact.path.relative_to(archive.folder).as_posix())
+    if record is None:
+        return {}
+    costs = archive.costs(*archive.descent(record))
+    return {"descent": dg.MetadataValue.md(short(archive, record))} | {f"descent_cost/{name}": float(value) for name, value in costs.items()}
 
 
 def sample(file: Path) -> dg.MetadataValue:

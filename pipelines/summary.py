@@ -17,6 +17,8 @@ from pipelines.board import span
 from resources.artifacts import ArtifactStore
 from resources.manifest import Artifact
 from terrarium.errors import TerrariumError
+from terrarium.lineage.archive import Archive
+from terrarium.lineage.ledger import LARGEST
 
 DROPPING = (
     ("seed_pages", "round"),
@@ -57,6 +59,9 @@ def show(
             if checkpoint is not None:
                 console.print(f"Last checkpoint of {recipe}: {checkpoint.path}", soft_wrap=True)
                 break
+    costs = _costs(store)
+    if costs.row_count:
+        console.print(costs)
     # Children that were waited for, and their children; the sampled sum misses what is shorter than its interval.
     largest = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) * 1024
     did = f"{worked} steps worked on" if worked else "nothing had changed, no step had work"
@@ -111,6 +116,18 @@ def _drops(store: ArtifactStore, rounds: Sequence[str]) -> Table:
             reasons.update(artifact.manifest.drops)
         if reasons:
             table.add_row(name, f"{sum(reasons.values()):,}", ", ".join(f"{reason} {count:,}" for reason, count in reasons.most_common()))
+    return table
+
+
+def _costs(store: ArtifactStore) -> Table:
+    """What everything that is current cost, with all it was made from: each artifact once, whenever it was made."""
+    table = Table("cost", "how much", title="Costs of all that was grown", title_justify="left", box=None)
+    if not (store.folder / "artifacts").is_dir():
+        return table
+    archive = Archive(store.folder)
+    for name, value in archive.costs(*archive.living).items():
+        if name not in LARGEST:
+            table.add_row(name, f"{value:,.0f}")
     return table
 
 

@@ -18,15 +18,17 @@ from typing import Any
 
 import dagster as dg
 
-from resources.content import fingerprint_of, plain
 from resources.failures import DISK_FULL, as_failure, disk_full
 from resources.locks import FileLock
-from resources.manifest import Artifact, Manifest, Parent
-from resources.pointers import Pointer, pointer_path, read_pointer, write_pointer
+from resources.manifest import Artifact
+from resources.pointers import write_pointer
 from resources.publish import Staging, load_artifact
 from resources.state import state_folder
 from terrarium.errors import TerrariumError
 from terrarium.job import Outcome
+from terrarium.lineage.content import fingerprint_of, plain
+from terrarium.lineage.manifest import Manifest, Parent
+from terrarium.lineage.pointers import Pointer, pointer_path, read_pointer
 
 Assets = str | Sequence[str]
 

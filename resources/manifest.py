@@ -1,45 +1,11 @@
-"""What an artifact says of itself: a manifest beside its data, and the handle that assets pass around. No writing happens here."""
+"""The handle of an artifact that assets pass around. No writing happens here."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
-
-from terrarium.job import Gate
-
-
-class Parent(BaseModel):
-    """One input of an artifact. `path` is relative to the state folder, so that it can be moved."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-    asset: str
-    data_version: str
-    path: str
-
-
-class Manifest(BaseModel):
-    """What `manifest.json` holds. Times and costs stand in `costs.json`: equal inputs give an equal manifest."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-    asset: str
-    fingerprint: str
-    code_version: str
-    attempt: int = 0
-    parents: list[Parent] = Field(default_factory=list)
-    config: dict[str, Any] = Field(default_factory=dict)
-    gates: list[Gate] = Field(default_factory=list)
-    counts: dict[str, float] = Field(default_factory=dict)
-    drops: dict[str, int] = Field(default_factory=dict)
-    notes: dict[str, Any] = Field(default_factory=dict)
-    data_version: str = ""
-
-    @property
-    def failed_gates(self) -> list[Gate]:
-        """Gates of severity error that did not pass."""
-        return [gate for gate in self.gates if gate.severity == "error" and not gate.passed]
+from terrarium.lineage.manifest import Manifest
 
 
 @dataclass(frozen=True)

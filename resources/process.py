@@ -67,11 +67,15 @@ class ChildProcess(dg.ConfigurableResource):
         feed.state("waiting")
         try:
             with lease(state, needs, told.holder, self.cpu_slots, waiting=told.log) as held:
+                began = time.monotonic()
                 feed.state("running")
                 with Child(command, folder / "log.txt", _environment(held, env), held_descriptors(), self.patience_seconds) as child:
                     held.note(child.pid)
                     code = self._follow(child, folder, feed, told)
+                seconds = time.monotonic() - began
             outcome = _outcome(folder, function, code)
+            if gpus := sum(device.startswith("gpu-") for device in held.devices):
+                outcome = outcome.model_copy(update={"costs": {**outcome.costs, "gpu_seconds": round(seconds * gpus, 3)}})
         except BaseException:
             feed.state("failed")
             raise

@@ -5,34 +5,25 @@ The manifest is written last and by rename: a staging folder that has one is com
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pydantic import ValidationError
-
-from resources.content import data_version_of, plain
 from resources.durable import sync_folder, sync_tree, write_durably
-from resources.manifest import Artifact, Manifest
+from resources.manifest import Artifact
 from terrarium.job import Outcome
-
-MANIFEST = "manifest.json"
-COSTS = "costs.json"
+from terrarium.lineage.content import data_version_of, plain
+from terrarium.lineage.manifest import COSTS, MANIFEST, Making, Manifest, read_making, read_manifest
+from terrarium.lineage.versions import versions
 
 
 def load_artifact(path: Path, reused: bool = False, passed_through: str | None = None) -> Artifact | None:
     """The artifact in a folder, or None where there is none or its manifest cannot be read."""
-    try:
-        manifest = Manifest.model_validate_json((path / MANIFEST).read_text())
-    except (FileNotFoundError, NotADirectoryError, ValidationError):
+    manifest = read_manifest(path)
+    if manifest is None:
         return None
-    try:
-        costs = json.loads((path / COSTS).read_text())["costs"]
-    except (OSError, ValueError, KeyError):
-        costs = {}
-    return Artifact(path=path, manifest=manifest, costs=costs, reused=reused, passed_through=passed_through)
+    return Artifact(path=path, manifest=manifest, costs=read_making(path).costs, reused=reused, passed_through=passed_through)
 
 
 class Staging:
@@ -69,8 +60,13 @@ class Staging:
                     "data_version": data_version_of(folder, self.manifest.fingerprint, volatile.get(asset, ())),
                 }
             )
-            costs = {**outcome.costs, "wall_seconds": round(seconds, 3)}
-            (folder / COSTS).write_text(json.dumps({"made_at": datetime.now(UTC).isoformat(timespec="seconds"), "costs": costs}, indent=1))
+            making = Making(
+                made_at=datetime.now(UTC).isoformat(timespec="seconds"),
+                costs={**outcome.costs, "wall_seconds": round(seconds, 3)},
+                volatile=list(volatile.get(asset, ())),
+                versions=versions(),
+            )
+            (folder / COSTS).write_text(making.model_dump_json(indent=1))
             sync_tree(folder)
             write_durably(folder / MANIFEST, manifest.model_dump_json(indent=1))
 

@@ -137,8 +137,10 @@ def launch(name: str, job_path: Path) -> int:
         work, model = resolve(name)
         job = read_job(job_path, model)
         job.out.mkdir(parents=True, exist_ok=True)
+        began = time.monotonic()
         outcome = work(job, FileReport(folder))
-        outcome = outcome.model_copy(update={"costs": {**_used(), **outcome.costs}})
+        worked = round(time.monotonic() - began, 3)
+        outcome = outcome.model_copy(update={"costs": {**outcome.costs, **_used(), "work_seconds": worked}})
         partial = folder / "result.json.partial"
         partial.write_text(outcome.model_dump_json(indent=1))
         partial.replace(folder / "result.json")

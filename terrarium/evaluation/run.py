@@ -24,6 +24,7 @@ from terrarium.evaluation import metrics
 from terrarium.evaluation.benchmarks import read_benchmarks
 from terrarium.evaluation.scores import fixed_sample, scores_of
 from terrarium.job import Gate, Job, Outcome, Report
+from terrarium.lineage.ledger import rollout_costs
 from terrarium.questions.question import Question, read_questions
 
 
@@ -137,12 +138,7 @@ def _counts(scores: dict[str, dict[str, Any]], sample: Sequence[Question], runs:
 
 
 def _costs(runs: Sequence[Rollout]) -> dict[str, float]:
-    return {
-        "searches": sum(r.searches for r in runs),
-        "visits": sum(r.visits for r in runs),
-        "tokens_sampled": sum(sum(r.loss_mask) for r in runs),
-        "seconds": sum(r.seconds for r in runs),
-    }
+    return {**rollout_costs(runs), "rollout_seconds": sum(r.seconds for r in runs)}
 
 
 def _gates(job: EvaluationJob, scores: dict[str, dict[str, Any]]) -> list[Gate]:

@@ -15,6 +15,7 @@ from terrarium.agent.rollout import Rollout, write_rollouts
 from terrarium.agent.settings import AgentSettings
 from terrarium.errors import Outage, TerrariumError
 from terrarium.job import Gate, Job, Outcome, Report, SilentReport
+from terrarium.lineage.ledger import rollout_costs
 from terrarium.questions.difficulty import keep
 from terrarium.questions.question import Question, read_questions
 from terrarium.rl.curve import step_figures
@@ -111,9 +112,7 @@ def try_candidates(
             )
         ],
         costs={
-            "searches": sum(rollout.searches for rollout in rollouts),
-            "visits": sum(rollout.visits for rollout in rollouts),
-            "sampled_tokens": sum(sum(rollout.loss_mask) for rollout in rollouts),
+            **rollout_costs(rollouts),
             "rollout_seconds": sum(rollout.seconds for rollout in rollouts),
         },
         notes={"histogram": histogram, "figures": figures, **(notes or {})},

@@ -8,6 +8,7 @@ from typing import Any
 
 from terrarium.agent.rollout import Rollout
 from terrarium.job import Gate, Outcome
+from terrarium.lineage.ledger import rollout_costs
 from terrarium.rl.settings import StageSettings
 from terrarium.rl.validation import plateau
 
@@ -67,9 +68,8 @@ def summary(stage: StageSettings, rows: Sequence[dict[str, float]], rollouts: Se
             ),
         ],
         costs={
-            "searches": sum(rollout.searches for rollout in rollouts),
-            "visits": sum(rollout.visits for rollout in rollouts),
-            "sampled_tokens": sum(sum(rollout.loss_mask) for rollout in rollouts),
+            **rollout_costs(rollouts, model=f"stage-{stage.number}"),
+            f"tokens_trained/stage-{stage.number}": sum(row.get("trained_tokens", 0.0) for row in rows),
             "sampling_seconds": sum(row["sampling_seconds"] for row in rows),
             "training_seconds": sum(row["training_seconds"] for row in rows),
         },

@@ -18,6 +18,7 @@ from terrarium.agent.settings import AgentSettings
 from terrarium.agent.tools import World
 from terrarium.errors import TerrariumError
 from terrarium.job import Gate, Job, Outcome, Report
+from terrarium.lineage.ledger import rollout_costs
 from terrarium.questions.question import CAPABILITIES, Capability, Question, read_questions
 from terrarium.sft.script import Script
 from terrarium.tables import Drop, stable_id, write_drops
@@ -180,6 +181,6 @@ def _outcome(rollouts: Sequence[Rollout], questions: Sequence[Question], drops: 
         counts=counts | {f"correct_{name}": float(right[name]) for name in CAPABILITIES if asked[name]},
         drops=dict(Counter(drop.reason for drop in drops)),
         gates=[Gate(name="something_to_learn", passed=bool(right), detail=detail)],
-        costs={"searches": sum(rollout.searches for rollout in rollouts), "visits": sum(rollout.visits for rollout in rollouts)},
+        costs=rollout_costs(rollouts),
         notes={"asked": dict(asked), "right": dict(right)},
     )

@@ -95,7 +95,7 @@ def _train(job: SftJob, codec: TokenizerCodec, rows: list[Trajectory], held_out:
         | {name: value for name, value in curve.last.items() if name in ("loss", "accuracy")},
         drops={"too_long": len(drops)} if drops else {},
         gates=[audit, _learnt(before, after, bool(held_out))],
-        costs={"seconds": seconds, "tokens": curve.tokens},
+        costs={"training_seconds": seconds, "tokens_trained/sft": curve.tokens},
         notes={"precision": curve.precision, "resumed_at": curve.done},
     )
 

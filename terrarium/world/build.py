@@ -157,7 +157,7 @@ def build(job: BuildJob, report: Report) -> Outcome:
         },
         drops=_by_reason(loader.drops),
         gates=[gate],
-        costs={"seconds": round(time.monotonic() - began, 2)},
+        costs={"work_seconds": round(time.monotonic() - began, 2)},
         notes={"build": name, "mode": removals.mode, "embedder": embedder.fingerprint},
     )
 

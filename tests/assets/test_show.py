@@ -28,6 +28,8 @@ def test_metadata_of_an_artifact(tmp_path: Path) -> None:
     assert isinstance(shown["sample/pages"], dg.TableMetadataValue)
     assert "sample/absent" not in shown
     assert shown["report"].path.endswith("report.html")
+    assert "`seed_pages`" in shown["descent"].value
+    assert shown["descent_cost/searches"] == 7.0 and isinstance(shown["descent_cost/searches"], float)
 
 
 def test_what_passes_through_shows_no_number_of_its_parent(tmp_path: Path) -> None:

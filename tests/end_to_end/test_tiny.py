@@ -14,8 +14,11 @@ import dagster as dg
 import pytest
 
 from assets.graph import graph
+from pipelines.overhead import STEP_LIMIT_SECONDS, measure
 from resources.artifacts import ArtifactStore
 from resources.profiles import load_profile
+from terrarium.lineage.archive import Archive
+from terrarium.lineage.find import explain
 
 ROOT = Path(__file__).parents[2]
 
@@ -84,6 +87,31 @@ def test_each_filter_and_group_had_work(grown: tuple[Path, str]) -> None:
     assert report["models"]["sft"]["accuracy"]["hits"] > 0
     trained = [k for k in (1, 2, 3) if store.current(f"stage_{k}/checkpoint", recipe).passed_through is None]
     assert any(report["stages"][f"stage_{k}"]["groups_with_spread"] > 0 for k in trained)
+
+
+def test_the_last_checkpoint_is_explained_down_to_every_input(grown: tuple[Path, str]) -> None:
+    archive = Archive(grown[0])
+    recipe, last = load_profile("tiny").recipes[0], f"stage_{load_profile('tiny').stages}/checkpoint"
+    found = explain(archive, f"{last} {recipe}", verify=True)
+    assert found.lost == []
+    assert {"seed_pages", "extracted_questions", "removed_sources", "world", "base_model"} <= {above.asset for above in found.lineage}
+    unlike = [above.asset for above in found.lineage if not above.verified]
+    assert unlike == []
+    by_path = {above.path: above.data_version for above in found.lineage}
+    assert all(by_path[parent.path] == parent.data_version for above in found.lineage for parent in above.parents)
+    world = ArtifactStore(root=str(grown[0])).current("world")
+    assert found.facts["worlds"][0]["snapshot"] == world.manifest.notes["snapshot"]
+    assert found.costs.descent["searches"] > 0 and any(name.startswith("tokens_out/") for name in found.costs.descent)
+
+
+def test_orchestration_adds_little(grown: tuple[Path, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERRARIUM_STATE", str(grown[0]))
+    monkeypatch.setenv("DAGSTER_HOME", str(ROOT))
+    with dg.DagsterInstance.get() as instance:
+        found = measure(instance)
+    added = max(found.steps, key=lambda step: step.added)
+    print(f"orchestration adds {added.added:.2f} s to {added.step} at most, and is {found.share:.1%} of {found.seconds:.0f} s")
+    assert added.added <= STEP_LIMIT_SECONDS, added
 
 
 def test_a_second_time_does_nothing_in_under_a_minute(grown: tuple[Path, str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import shutil
 import subprocess
@@ -15,10 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from resources.artifacts import ArtifactStore
-from resources.content import data_version_of, fingerprint_of, plain
 from resources.manifest import Artifact
 from terrarium.errors import Outage, TerrariumError
 from terrarium.job import Gate, Outcome
+from terrarium.lineage.content import data_version_of, fingerprint_of, plain
 from terrarium.tables import write_rows
 
 
@@ -53,6 +54,11 @@ def test_what_was_made_is_found_again_and_is_current(store: ArtifactStore) -> No
     assert made.path.relative_to(store.folder).parts[:2] == ("artifacts", "pages")
     assert made.manifest.counts == {"pages": 3} and made.manifest.drops == {"empty": 1} and made.manifest.config == {"size": 3}
     assert made.costs["searches"] == 2 and "wall_seconds" in made.costs
+    making = json.loads(made.file("costs.json").read_text())
+    assert making["versions"]["dagster"] and making["volatile"] == []
+    # Costs and versions are facts about the making: they change no content hash.
+    made.file("costs.json").write_text("{}")
+    assert data_version_of(made.path, made.manifest.fingerprint) == made.data_version
     assert not list((store.folder / "staging").iterdir())
 
 

@@ -136,6 +136,15 @@ def test_slots_let_several_compute(tmp_path: Path, process: ChildProcess) -> Non
         assert {one.devices, two.devices} == {("cpu-0",), ("cpu-1",)}
 
 
+def test_gpus_are_paid_for_as_long_as_they_are_held(tmp_path: Path, process: ChildProcess, monkeypatch: pytest.MonkeyPatch) -> None:
+    on_cpu = process.run(None, f"{CHILDREN}:well", SmallJob(out=tmp_path / "cpu", number=1), "gpu")
+    assert "gpu_seconds" not in on_cpu.costs
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1")
+    started = time.monotonic()
+    on_two = process.run(None, f"{CHILDREN}:well", SmallJob(out=tmp_path / "gpu", number=1), "gpu")
+    assert 1.5 < on_two.costs["gpu_seconds"] / (time.monotonic() - started) <= 2
+
+
 def test_a_lease_names_the_gpus_that_the_child_sees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERRARIUM_LEASES", str(tmp_path))
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1,0")

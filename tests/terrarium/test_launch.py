@@ -35,7 +35,7 @@ def test_a_job_that_ends_well_leaves_its_outcome(tmp_path: Path, monkeypatch: py
     assert launch(f"{CHILDREN}:well", _job(tmp_path, number=3)) == EXIT_DONE
     outcome = Outcome.model_validate_json((tmp_path / "result.json").read_text())
     assert outcome.counts == {"numbers": 3}
-    assert outcome.costs["cpu_seconds"] > 0 and outcome.costs["peak_memory_bytes"] > 1e6
+    assert outcome.costs["work_seconds"] >= 0 and outcome.costs["cpu_seconds"] > 0 and outcome.costs["peak_memory_bytes"] > 1e6
     assert (tmp_path / "out" / "number.txt").read_text() == "3"
     assert json.loads((tmp_path / "progress.json").read_text())["done"] == 3
     rows = [json.loads(line) for line in (tmp_path / "metrics.jsonl").read_text().splitlines()]

@@ -1,0 +1,1 @@
+"""What artifacts say of where they come from, read as files."""
