@@ -33,7 +33,7 @@ def test_every_committed_profile_is_valid(name: str, monkeypatch: pytest.MonkeyP
 
 def test_the_laptop_has_the_sizes_it_promises() -> None:
     laptop = load_profile("laptop")
-    assert [laptop.stage_sizes[k].context for k in (1, 2, 3)] == [512, 768, 1024]
+    assert [laptop.stage_sizes[k].context for k in (1, 2, 3)] == [544, 768, 1024]
     for sizes in laptop.stage_sizes.values():
         assert (sizes.attempts, sizes.survivors, sizes.candidates, sizes.group) == (4, 16, 64, 4)
         assert sizes.steps >= 10
