@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from terrarium.checkpoints import mark_complete
 from terrarium.job import Report
+from terrarium.sft.order import ordered_by_pass
 from terrarium.sft.settings import SftSettings
 from terrarium.sft.trajectory import Trajectory
 from terrarium.tables import write_whole
@@ -131,7 +132,7 @@ def build_trainer(
         def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
             mark_complete(Path(args.output_dir), state.global_step)
 
-    trainer = _trainer_class(on_gpu)(
+    trainer = ordered_by_pass(_trainer_class(on_gpu))(
         model=model,
         args=config,
         train_dataset=training,
