@@ -25,7 +25,7 @@ def disturbed(place: Place, plan: Plan) -> tuple[bool, list[str]]:
         launch = place.start(sys.executable, "-m", "dagster", "job", "launch", "-w", str(ROOT / "workspace.yaml"), "-j", plan.job)
         if launch.wait(PATIENCE) != 0:
             return False, [f"the job was not launched: {place.tail(3)}"]
-        if not _until(lambda: bool(of_kind("worker", place.mark)), 90.0):
+        if not _until(lambda: bool(of_kind("worker", place.mark)), 40.0):
             return False, [f"no run worker came: {place.tail(3)}"]
         end = time.monotonic() + plan.moment
         while time.monotonic() < end and of_kind("worker", place.mark):
