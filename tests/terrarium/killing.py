@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from resources.content import data_version_of
 from terrarium.job import Job, Outcome
 
 ROOT = Path(__file__).parents[2]
@@ -38,6 +40,23 @@ def finish(function: str, job: Job) -> Outcome:
     child = _start(function, job)
     assert child.wait(240) == 0, _log(job)
     return Outcome.model_validate_json((_folder(job) / "result.json").read_text())
+
+
+def continued(function: str, job: Job, journal: str, volatile: Sequence[str] = ()) -> None:
+    """Kill a step twice; no row of its journal is made twice, and the result is that of a run that nobody killed."""
+    whole = job.model_copy(update={"out": job.out.with_name("whole")})
+    whole.out.mkdir()
+    outcome = finish(function, whole)
+    path = job.out / journal
+    kill(function, job, lambda: lines(path) >= 2, most_seconds=0.15)
+    first = path.read_text().splitlines()
+    kill(function, job, lambda: lines(path) >= len(first) + 2, most_seconds=0.1)
+    rows = [json.loads(line)["key"] for line in path.read_text().splitlines() if line.endswith("}")]
+    assert len(rows) == len(set(rows))
+    again = finish(function, job)
+    assert again.model_copy(update={"costs": {}}) == outcome.model_copy(update={"costs": {}})
+    assert data_version_of(job.out, "", volatile) == data_version_of(whole.out, "", volatile)
+    assert not path.exists()
 
 
 def lines(path: Path) -> int:
