@@ -80,6 +80,6 @@ def bury_the_dead(instance: dg.DagsterInstance) -> None:
     for pool in storage.get_concurrency_keys():
         info = storage.get_concurrency_info(pool)
         for run_id in {slot.run_id for slot in info.claimed_slots} | {step.run_id for step in info.pending_steps}:
-            run = instance.get_run_by_id(run_id)
-            if run is None or run.is_finished:
+            holder = instance.get_run_by_id(run_id)
+            if holder is None or holder.is_finished:
                 storage.free_concurrency_slots_for_run(run_id)
