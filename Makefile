@@ -5,6 +5,7 @@
 #   make run ARGS="--from stage_2 --fresh"
 #   make run PROFILE=wikipedia SEEDS=dump.xml.bz2
 #   make ui                               the Dagster UI on the same instance
+#   make chaos ROUNDS=10 SEED=1           kills and restarts it, and compares (docs/reliability.md)
 #   make setup TORCH_INDEX=https://download.pytorch.org/whl/cpu     torch from another index (its CPU build is several GB smaller)
 
 PROFILE ?= laptop
@@ -29,7 +30,7 @@ export GOMP_SPINCOUNT ?= 1000
 # For profiles that ask for a seed corpus.
 export SEEDS := $(if $(SEEDS),$(abspath $(SEEDS)))
 
-.PHONY: run setup ui test lint
+.PHONY: run setup ui test lint chaos
 
 run: setup
 	@cd $(ROOT) && $(BIN)/python -m pipelines.run --profile "$(PROFILE)" \
@@ -58,6 +59,12 @@ ui: setup
 
 test: lint
 	@cd $(ROOT) && $(BIN)/python -m pytest $(ARGS)
+
+# The lineage killed at random moments, started again and compared; each round is a row of docs/reliability.md.
+ROUNDS ?= 2
+SEED ?= 1
+chaos: setup
+	@cd $(ROOT) && $(BIN)/python -m tests.chaos --rounds $(ROUNDS) --seed $(SEED) $(ARGS)
 
 lint: setup
 	@cd $(ROOT) && $(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy

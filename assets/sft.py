@@ -68,6 +68,7 @@ def base_model(inputs: Inputs) -> Job:
     kinds=("pytorch", "huggingface"),
     gates=("token_audit",),
     volatile={"sft_checkpoint": ("checkpoints", "training_log.jsonl")},
+    code_version="2",
     warnings=("validation_loss_fell",),
 )
 def sft_checkpoint(inputs: Inputs) -> Job:

@@ -69,11 +69,17 @@ def _reason(failed: dg.DagsterEvent, run_id: str) -> str:
 
 
 def bury_the_dead(instance: dg.DagsterInstance) -> None:
-    """Runs of a command that was killed: mark them failed and free their pool slots, which no daemon may be there to do.
+    """Runs of a command that was killed: mark them failed. Then free the pool slots of all runs that have ended, which no daemon may be there to do.
 
     To be called by who holds the lock of that command, so that none of them can be alive.
     """
     unfinished = [dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.CANCELING, dg.DagsterRunStatus.NOT_STARTED]
     for run in instance.get_runs(filters=dg.RunsFilter(tags={TAG: "run"}, statuses=unfinished)):
         instance.report_run_failed(run, "The process of this run was killed; start the command again, it goes on from what was finished.")
-        instance.event_log_storage.free_concurrency_slots_for_run(run.run_id)
+    storage = instance.event_log_storage
+    for pool in storage.get_concurrency_keys():
+        info = storage.get_concurrency_info(pool)
+        for run_id in {slot.run_id for slot in info.claimed_slots} | {step.run_id for step in info.pending_steps}:
+            holder = instance.get_run_by_id(run_id)
+            if holder is None or holder.is_finished:
+                storage.free_concurrency_slots_for_run(run_id)

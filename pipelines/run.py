@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -118,7 +119,8 @@ def _alone(state: Path) -> Iterator[None]:
 
 @contextmanager
 def _forgotten(progress: Path) -> Iterator[None]:
-    """The file of a run's progress is of no use after it, however it ended."""
+    """The file of a run's progress is of no use after it, however it ended; nor are those of runs that were killed."""
+    shutil.rmtree(progress.parent, ignore_errors=True)
     try:
         yield
     finally:
@@ -166,7 +168,7 @@ def _run(options: argparse.Namespace, console: Console, state: Path) -> int:
         progress = state / "progress" / f"{os.getpid()}.jsonl"
         os.environ["TERRARIUM_PROGRESS"] = str(progress)
         worked = 0
-        with Board(console, progress) as board, _forgotten(progress):
+        with _forgotten(progress), Board(console, progress) as board:
             job = None
             for number, segment in enumerate(todo):
                 waiting = {one: to_do(one, lineage, store, instance, bool(fresh)) for one in todo[number:]}

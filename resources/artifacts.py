@@ -208,8 +208,12 @@ class ArtifactStore(dg.ConfigurableResource):
     ) -> dict[str, Artifact]:
         staging = Staging(self.folder, names, manifest)
         if not staging.complete():
-            started = time.monotonic()
-            outcome = work(staging.open())
+            worked = staging.worked()
+            if worked is None:
+                started = time.monotonic()
+                outcome = work(staging.open())
+                worked = staging.keep(outcome, time.monotonic() - started)
+            outcome = worked.outcome
             failed = [gate for gate in outcome.gates if gate.severity == "error" and not gate.passed]
             if failed:
                 kept = staging.refuse(outcome)
@@ -219,7 +223,7 @@ class ArtifactStore(dg.ConfigurableResource):
                     metadata={"refused": dg.MetadataValue.path(str(kept[0])), "gates": dg.MetadataValue.json(plain(outcome.gates))},
                     allow_retries=False,
                 )
-            staging.seal(outcome, time.monotonic() - started, volatile)
+            staging.seal(outcome, worked.seconds, volatile)
         staging.publish()
         made = self._found(names, manifest.fingerprint, reused=False)
         if made is None:

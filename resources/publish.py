@@ -10,12 +10,25 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from pydantic import BaseModel, ValidationError
+
 from resources.durable import sync_folder, sync_tree, write_durably
 from resources.manifest import Artifact
 from terrarium.job import Outcome
 from terrarium.lineage.content import data_version_of, plain
 from terrarium.lineage.manifest import COSTS, MANIFEST, Making, Manifest, read_making, read_manifest
 from terrarium.lineage.versions import versions
+
+OUTCOME = "outcome.json"
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
+
+
+class Worked(BaseModel):
+    """Work that has ended and is not sealed yet. `boot` names the run of the machine in which it ended."""
+
+    outcome: Outcome
+    seconds: float
+    boot: str
 
 
 def load_artifact(path: Path, reused: bool = False, passed_through: str | None = None) -> Artifact | None:
@@ -38,17 +51,36 @@ class Staging:
         """Whether an earlier attempt was killed after its work and before its last rename."""
         return all(load_artifact(self._staged(asset)) or load_artifact(self._published(asset)) for asset in self.assets)
 
+    def keep(self, outcome: Outcome, seconds: float) -> Worked:
+        """Note that the work has ended: hashing and syncing large files takes minutes, and a kill in them must not cost the work."""
+        worked = Worked(outcome=outcome, seconds=seconds, boot=_boot())
+        write_durably(self._folder / OUTCOME, worked.model_dump_json())
+        return worked
+
+    def worked(self) -> Worked | None:
+        """What `keep` noted. Nothing after the machine was started anew: then the files may lack what had not reached the disk."""
+        try:
+            worked = Worked.model_validate_json((self._folder / OUTCOME).read_text())
+        except (FileNotFoundError, ValidationError):
+            return None
+        there = all(self._staged(asset).is_dir() or load_artifact(self._published(asset)) for asset in self.assets)
+        return worked if there and worked.boot and worked.boot == _boot() else None
+
     def open(self) -> Mapping[str, Path]:
         """The folders to work in, with what a killed attempt left in them."""
         for asset in self.assets:
             folder = self._staged(asset)
             folder.mkdir(parents=True, exist_ok=True)
             (folder / MANIFEST).unlink(missing_ok=True)
+            for half_written in folder.rglob("*.partial"):
+                half_written.unlink()
         return {asset: self._staged(asset) for asset in self.assets}
 
     def seal(self, outcome: Outcome, seconds: float, volatile: Mapping[str, Collection[str]]) -> None:
         """Write costs and manifests beside the data; from here on the work is done whatever happens."""
         for asset in self.assets:
+            if load_artifact(self._published(asset)):
+                continue
             folder = self._staged(asset)
             manifest = self.manifest.model_copy(
                 update={
@@ -110,3 +142,10 @@ class Staging:
 
     def _published(self, asset: str) -> Path:
         return self.root / "artifacts" / asset / self.manifest.fingerprint
+
+
+def _boot() -> str:
+    try:
+        return _BOOT.read_text().strip()
+    except OSError:
+        return ""

@@ -39,6 +39,13 @@ def write_rows(path: Path, rows: Iterable[dict[str, Any]], schema: pa.Schema) ->
     return table.num_rows
 
 
+def write_whole(path: Path, text: str) -> None:
+    """Write a small text file by rename: whoever is killed here leaves the old one or the new one."""
+    partial = path.with_name(path.name + ".partial")
+    partial.write_text(text, encoding="utf-8")
+    partial.replace(path)
+
+
 def read_rows(path: Path, schema: pa.Schema | None = None) -> list[dict[str, Any]]:
     """Read a Parquet file as dictionaries.
 

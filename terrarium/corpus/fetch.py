@@ -60,7 +60,12 @@ def fetch_pages(
         _mend(journal)
         _run(order_file, web, report, len(done))
     finished.touch()
-    return sorted(read_journal(journal), key=lambda found: (found.url, found.source))
+    # A sitemap that failed is asked again by the attempt that goes on; what came last of an address counts, unless it was a page before.
+    found: dict[str, Fetched] = {}
+    for entry in read_journal(journal):
+        if entry.page is not None or entry.url not in found or found[entry.url].page is None:
+            found[entry.url] = entry
+    return [found[url] for url in sorted(found)]
 
 
 def read_journal(journal: Path) -> Iterator[Fetched]:

@@ -20,7 +20,7 @@ from twisted.internet import task
 from twisted.python.failure import Failure
 
 from terrarium.corpus.extract import page_from_html
-from terrarium.corpus.fetch import Fetched, journal_line
+from terrarium.corpus.fetch import Fetched, journal_line, read_journal
 from terrarium.corpus.manners import reason_of
 from terrarium.corpus.page import Page, now
 from terrarium.corpus.refuse import UnusablePage
@@ -38,8 +38,9 @@ class PageSpider(scrapy.Spider):
     def __init__(self, order: dict[str, Any], **more: Any) -> None:
         super().__init__(**more)
         self.order = order
+        # What an earlier attempt finished is not asked again, under whatever spelling or from whatever sitemap.
+        self.seen = {name for found in read_journal(Path(order["journal"])) if (name := _name(found.url))}
         self.journal = Path(order["journal"]).open("a", encoding="utf-8")  # noqa: SIM115 - open for as long as the spider lives
-        self.seen: set[str] = set()
         self.known = self.finished = 0
 
     async def start(self) -> AsyncIterator[Request]:
@@ -125,6 +126,13 @@ class PageSpider(scrapy.Spider):
         self.journal.flush()
         self.finished += 1
         print(self.finished, max(self.known, self.finished), flush=True)
+
+
+def _name(address: str) -> str | None:
+    try:
+        return canonical_url(address)
+    except ValueError:
+        return None
 
 
 def _own_meta(request: Request) -> dict[str, Any]:

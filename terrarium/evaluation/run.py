@@ -6,6 +6,7 @@ Every checkpoint gets the same questions, drawn by hash. A batch of rollouts is 
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -87,6 +88,7 @@ def evaluate(job: EvaluationJob, report: Report) -> Outcome:
             report.say(f"{name}: {value['hits']} of {value['total']} right")
     write_rollouts(job.out / "rollouts.parquet", runs)
     (job.out / "scores.json").write_text(json.dumps(scores, indent=1, ensure_ascii=False), encoding="utf-8")
+    shutil.rmtree(job.out / "journal", ignore_errors=True)
     return Outcome(counts=_counts(scores, sample, runs), gates=_gates(job, scores), costs=_costs(runs))
 
 

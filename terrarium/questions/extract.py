@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import asdict
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from terrarium.corpus.page import read_pages
+from terrarium.corpus.page import Page, read_pages
 from terrarium.job import Gate, Job, Outcome, Report, track
+from terrarium.journal import Journal
+from terrarium.questions.facts import Fact, facts_of
 from terrarium.questions.makers import MAKERS
 from terrarium.questions.makers.craft import Craft
 from terrarium.questions.pool import build
@@ -51,7 +55,9 @@ def extract(job: ExtractJob, report: Report) -> Outcome:
     checked(settings.fractions, SPLITS)
     pages = read_pages(job.pages / "pages.parquet")
     report.say(f"Reading facts out of {len(pages)} pages.")
-    pool = build(pages, settings.fractions)
+    journal = Journal(job.out / "facts.jsonl")
+    with journal:
+        pool = build(pages, settings.fractions, partial(_read, journal))
     craft = Craft(pool, settings.seed, job.round, settings.test_only_wordings)
     questions: list[Question] = []
     drops: list[Drop] = [
@@ -71,6 +77,7 @@ def extract(job: ExtractJob, report: Report) -> Outcome:
         report.say(f"{capability}: {made} questions.")
     write_questions(job.out / "questions.parquet", questions)
     write_drops(job.out / "dropped.parquet", drops)
+    journal.forget()
     by_capability = Counter(question.capability for question in questions)
     by_split = Counter(question.split for question in questions)
     counts: dict[str, float] = {
@@ -85,6 +92,16 @@ def extract(job: ExtractJob, report: Report) -> Outcome:
         name="one_split_a_question", passed=not crossing, detail="" if not crossing else crossing[0].question, figures={"crossing": len(crossing)}
     )
     return Outcome(counts=counts, drops=dict(Counter(drop.reason for drop in drops)), gates=[gate])
+
+
+def _read(journal: Journal, page: Page) -> list[Fact]:
+    """The facts of a page, read once however often the step is killed."""
+    kept = journal.take(page.page_id)
+    if kept is not None:
+        return [Fact(**{**row, "items": tuple(row["items"])}) for row in kept]
+    facts = facts_of(page)
+    journal.add(page.page_id, [asdict(fact) for fact in facts])
+    return facts
 
 
 def _split_of_page(craft: Craft, page_id: str) -> str:

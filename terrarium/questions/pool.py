@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from urllib.parse import urlsplit
@@ -122,15 +122,15 @@ def _wants_article(name: str) -> bool:
     return len(parts) > 1 and (parts[0] in _ARTICLE_HEADS or parts[-1] in _ARTICLE_TAILS)
 
 
-def build(pages: Sequence[Page], fractions: Mapping[str, float]) -> Pool:
-    """Read all pages of a round. Copies are passed over: they follow the page they are copies of."""
+def build(pages: Sequence[Page], fractions: Mapping[str, float], read: Callable[[Page], list[Fact]] = facts_of) -> Pool:
+    """Read all pages of a round. Copies are passed over: they follow the page they are copies of. `read` gives the facts of a page."""
     originals = [page for page in pages if page.duplicate_of is None and page.vanished_at is None and page.markdown.strip()]
     pool = Pool({page.page_id: page for page in originals}, {page.page_id: entity_of(page) for page in originals}, dict(fractions))
     _name_entities(pool, originals)
     grouped: dict[tuple[str, str, str | None], list[Fact]] = defaultdict(list)
     uses: dict[str, set[str]] = defaultdict(set)
     for page in originals:
-        for fact in facts_of(page):
+        for fact in read(page):
             fact = _dated_by_page(fact, page)
             pool.everything.append(fact)
             if fact.relation in ("born", "birthplace", "spouse"):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from terrarium.corpus.page import Page, read_pages
 from terrarium.errors import Outage, TerrariumError
 from terrarium.job import Gate, Job, Outcome, Report, track
+from terrarium.journal import Journal
 from terrarium.questions.leaks import Shown, gives_away
 from terrarium.questions.lexicon import relations
 from terrarium.questions.question import Operand, Question, Span, read_questions, write_questions
@@ -67,12 +68,14 @@ def answerable(job: SupportJob, report: Report) -> Outcome:
     pages = read_pages(job.pages / "pages.parquet")
     with open_world(job.world) as world:
         judge = Judge(questions, pages, world, job.settings, report)
-        kept, drops, undecided = judge.judge_all()
+        with Journal(job.out / "verdicts.jsonl") as journal:
+            kept, drops, undecided = judge.judge_all(journal)
     kept, crossing = _one_split(kept, pages)
     drops += crossing
     write_questions(job.out / "questions.parquet", kept)
     write_questions(job.out / "undecided.parquet", undecided)
     write_drops(job.out / "dropped.parquet", drops)
+    journal.forget()
     return _outcome(kept, drops, undecided, pages)
 
 
@@ -96,18 +99,21 @@ class Judge:
             for fact in facts:
                 self.holders[relation, _value_key(fact.shown, relation)].add(subject)
 
-    def judge_all(self) -> tuple[list[Question], list[Drop], list[Question]]:
-        """Kept, dropped, undecided."""
+    def judge_all(self, journal: Journal) -> tuple[list[Question], list[Drop], list[Question]]:
+        """Kept, dropped, undecided. Verdicts in the journal are not sought again; what was undecided is."""
         kept: list[Question] = []
         drops: list[Drop] = []
         undecided: list[Question] = []
         for question in track(self.questions, self.report, "questions checked for support", len(self.questions)):
-            try:
-                verdict = self.judge(question)
-            except Outage as outage:
-                self.report.say(f"Undecided: {question.question_id}: {outage}")
-                undecided.append(question)
-                continue
+            verdict = _verdict_from(question, journal.take(question.question_id))
+            if verdict is None:
+                try:
+                    verdict = self.judge(question)
+                except Outage as outage:
+                    self.report.say(f"Undecided: {question.question_id}: {outage}")
+                    undecided.append(question)
+                    continue
+                journal.add(question.question_id, _row_of(verdict))
             if verdict.reason:
                 drops.append(Drop(question.question_id, question.question, "support", verdict.reason, verdict.detail))
             else:
@@ -174,6 +180,18 @@ class Judge:
     def _another(self, question: Question) -> bool:
         sets = [self.holders.get((operand.relation, _value_key(operand.value, operand.relation)), set()) for operand in question.operands]
         return bool(set.intersection(*sets) - {fold(question.answers[0])})
+
+
+def _row_of(verdict: _Verdict) -> dict[str, Any]:
+    support = [asdict(span) for span in verdict.question.support]
+    return {"reason": verdict.reason, "detail": verdict.detail, "support": support, "share": verdict.question.share}
+
+
+def _verdict_from(question: Question, row: dict[str, Any] | None) -> _Verdict | None:
+    if row is None:
+        return None
+    support = tuple(Span(**span) for span in row["support"])
+    return _Verdict(replace(question, support=support, share=row["share"]), row["reason"], row["detail"])
 
 
 def _is_name(operand: Operand) -> bool:

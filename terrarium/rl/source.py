@@ -57,7 +57,7 @@ class RolloutSource:
         """
         kept = self.kept(step)[: len(question_ids) * self.stage.group]
         if [rollout.question_id for rollout in kept] == [name for name in question_ids for _ in range(self.stage.group)]:
-            return self._again(kept)
+            return self._again(kept, len(self.kept(step)) - len(kept))
         began = time.monotonic()
         folder = self.journal / f"step-{step:05d}"
 
@@ -102,9 +102,11 @@ class RolloutSource:
     def _file(self, step: int) -> Path:
         return self.journal / f"step-{step:05d}.parquet"
 
-    def _again(self, rollouts: list[Rollout]) -> Batch:
+    def _again(self, rollouts: list[Rollout], lost: int) -> Batch:
+        """The batch of a step that was sampled before a kill: the same figures but those of the time it took."""
         size = self.stage.group
-        self.figures = step_figures([rollouts[start : start + size] for start in range(0, len(rollouts), size)]) | {"sampling_seconds": 0.0}
+        figures = step_figures([rollouts[start : start + size] for start in range(0, len(rollouts), size)])
+        self.figures = figures | {"sampling_seconds": 0.0, "refilled": float(lost)}
         return Batch(rollouts, [[turn.advantage or 0.0 for turn in rollout.turns] for rollout in rollouts])
 
 

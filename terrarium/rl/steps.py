@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from terrarium.checkpoints import mark_complete
 from terrarium.job import Report
-from terrarium.rl.checkpoints import mark_complete
 from terrarium.rl.source import RolloutSource
 from terrarium.rl.trainer import not_finite
 from terrarium.rl.validation import Validation, plateau
+from terrarium.tables import write_whole
 
 
 @dataclass(slots=True)
@@ -28,7 +29,7 @@ class StepLog:
             lines = self.path.read_text(encoding="utf-8").splitlines()
             rows = [json.loads(line) for line in lines if line.endswith("}")]
             self.rows = [row for row in rows if row["step"] <= self.done]
-        self.path.write_text("".join(json.dumps(row) + "\n" for row in self.rows), encoding="utf-8")
+        write_whole(self.path, "".join(json.dumps(row) + "\n" for row in self.rows))
 
     def add(self, row: dict[str, float]) -> None:
         """Append a step."""

@@ -12,6 +12,9 @@ from terrarium.lineage.ledger import rollout_costs
 from terrarium.rl.settings import StageSettings
 from terrarium.rl.validation import plateau
 
+TIMES = ("seconds", "sampling_seconds", "training_seconds", "sampled_tokens_a_second", "trained_tokens_a_second")
+"""Figures of a step that are of its making."""
+
 
 def summary(stage: StageSettings, rows: Sequence[dict[str, float]], rollouts: Sequence[Rollout], steps: int, notes: dict[str, Any]) -> Outcome:
     """Counts, gates and costs of a finished stage, out of its log and rollouts."""
@@ -73,5 +76,6 @@ def summary(stage: StageSettings, rows: Sequence[dict[str, float]], rollouts: Se
             "sampling_seconds": sum(row["sampling_seconds"] for row in rows),
             "training_seconds": sum(row["training_seconds"] for row in rows),
         },
-        notes={"step_figures": list(rows)[-1] if rows else {}, **notes},
+        # Reports are made from notes, so what differs between two equal runs stands in the log and in the costs.
+        notes={"step_figures": {name: value for name, value in (rows[-1] if rows else {}).items() if name not in TIMES}, **notes},
     )

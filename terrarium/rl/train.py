@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from terrarium.agent.rollout import write_rollouts
 from terrarium.agent.settings import AgentSettings
+from terrarium.checkpoints import last_checkpoint
 from terrarium.errors import TerrariumError
 from terrarium.job import Job, Outcome, Report
 from terrarium.questions.question import Question, read_questions
-from terrarium.rl.checkpoints import last_checkpoint
 from terrarium.rl.hardware import Dtype, fast_dtype
 from terrarium.rl.parent import load_parent, save_model
 from terrarium.rl.plan import training_plan

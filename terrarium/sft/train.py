@@ -12,13 +12,14 @@ from typing import Any
 
 from terrarium.agent.codec import TokenizerCodec
 from terrarium.agent.template import CHAT_TEMPLATE, render_messages
+from terrarium.checkpoints import last_checkpoint
 from terrarium.errors import TerrariumError
 from terrarium.job import Gate, Job, Outcome, Report
 from terrarium.sft.audit import row_faults
 from terrarium.sft.settings import SftSettings
 from terrarium.sft.trainer import Curve, build_trainer, dataset_of
 from terrarium.sft.trajectory import Trajectory, read_trajectories
-from terrarium.tables import Drop, write_drops
+from terrarium.tables import Drop, write_drops, write_whole
 
 LOG = "training_log.jsonl"
 
@@ -69,12 +70,9 @@ def steps_of(settings: SftSettings, rows: int) -> int:
 
 
 def _train(job: SftJob, codec: TokenizerCodec, rows: list[Trajectory], held_out: list[Trajectory], drops: list[Drop], report: Report) -> Outcome:
-    from transformers.trainer_utils import get_last_checkpoint
-
     steps = steps_of(job.settings, len(rows))
     checkpoints = job.out / "checkpoints"
-    checkpoints.mkdir(parents=True, exist_ok=True)
-    checkpoint = get_last_checkpoint(str(checkpoints))
+    _, checkpoint = last_checkpoint(checkpoints)
     curve = Curve(job.out / LOG, report, steps, resumed=checkpoint is not None)
     training, validation = dataset_of(rows), dataset_of(held_out)
     trainer = build_trainer(job.model / "model", codec.tokenizer, training, validation, job.settings, steps, checkpoints, curve)
@@ -82,11 +80,11 @@ def _train(job: SftJob, codec: TokenizerCodec, rows: list[Trajectory], held_out:
     before = _loss(trainer, job.out / "loss_before.json", held_out)
     started = time.monotonic()
     report.progress(curve.done, steps, "updates of SFT")
-    trainer.train(resume_from_checkpoint=checkpoint)
+    trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     seconds = time.monotonic() - started
     after = _loss(trainer, None, held_out)
     _save(trainer, codec, job)
-    shutil.rmtree(checkpoints)
+    shutil.rmtree(checkpoints, ignore_errors=True)
     (job.out / "loss_before.json").unlink(missing_ok=True)
     losses = {"validation_loss_before": before, "validation_loss": after} if held_out else {}
     tokens = sum(len(ids) for ids in trainer.train_dataset["input_ids"])
@@ -95,8 +93,8 @@ def _train(job: SftJob, codec: TokenizerCodec, rows: list[Trajectory], held_out:
         | {name: value for name, value in curve.last.items() if name in ("loss", "accuracy")},
         drops={"too_long": len(drops)} if drops else {},
         gates=[audit, _learnt(before, after, bool(held_out))],
-        costs={"training_seconds": seconds, "tokens_trained/sft": curve.tokens},
-        notes={"precision": curve.precision, "resumed_at": curve.done},
+        costs={"training_seconds": seconds, "tokens_trained/sft": curve.tokens, "resumed_at": curve.done},
+        notes={"precision": curve.precision},
     )
 
 
@@ -124,7 +122,7 @@ def _loss(trainer: Any, kept: Path | None, held_out: list[Trajectory]) -> float:
         return float(json.loads(kept.read_text())["loss"])
     loss = float(trainer.evaluate()["eval_loss"])
     if kept is not None:
-        kept.write_text(json.dumps({"loss": loss}))
+        write_whole(kept, json.dumps({"loss": loss}))
     return loss
 
 

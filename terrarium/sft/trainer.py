@@ -6,9 +6,12 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from terrarium.checkpoints import mark_complete
 from terrarium.job import Report
+from terrarium.sft.order import ordered_by_pass
 from terrarium.sft.settings import SftSettings
 from terrarium.sft.trajectory import Trajectory
+from terrarium.tables import write_whole
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -34,8 +37,8 @@ class Curve:
         """Drop lines after `step`: their updates are made again."""
         self.done = step
         if self.path.exists():
-            lines = [line for line in self.path.read_text(encoding="utf-8").splitlines() if json.loads(line)["step"] <= step]
-            self.path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+            whole = [line for line in self.path.read_text(encoding="utf-8").splitlines() if line.endswith("}")]
+            write_whole(self.path, "".join(f"{line}\n" for line in whole if json.loads(line)["step"] <= step))
 
     def add(self, step: int, logs: dict[str, float]) -> None:
         """Note what the trainer logged after `step`."""
@@ -107,7 +110,8 @@ def build_trainer(
         logging_first_step=True,
         save_strategy="steps",
         save_steps=settings.save_every,
-        save_total_limit=1,
+        # Two: the older one is whole while the newer one is written.
+        save_total_limit=2,
         report_to="none",
         disable_tqdm=True,
         seed=settings.seed,
@@ -125,7 +129,10 @@ def build_trainer(
         def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, float] | None = None, **kwargs: Any) -> None:
             curve.add(state.global_step, logs or {})
 
-    trainer = _trainer_class(on_gpu)(
+        def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+            mark_complete(Path(args.output_dir), state.global_step)
+
+    trainer = ordered_by_pass(_trainer_class(on_gpu))(
         model=model,
         args=config,
         train_dataset=training,

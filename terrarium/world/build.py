@@ -149,15 +149,18 @@ def build(job: BuildJob, report: Report) -> Outcome:
             "copies": loading.copies,
             "removed": len(loading.removed),
             "vanished": loading.vanished,
+        },
+        drops=_by_reason(loader.drops),
+        gates=[gate],
+        # What this attempt had to do, and the size of engines' own files: not the same in two builds of the same pages.
+        costs={
+            "work_seconds": round(time.monotonic() - began, 2),
             "written": loader.written,
             "unchanged": len(stored) - loader.written,
             "embedded": loader.cache.embedded,
             "store_bytes": _size(job.store),
             "index_bytes": _size(job.index),
         },
-        drops=_by_reason(loader.drops),
-        gates=[gate],
-        costs={"work_seconds": round(time.monotonic() - began, 2)},
         notes={"build": name, "mode": removals.mode, "embedder": embedder.fingerprint},
     )
 

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import pyarrow as pa
 
 from terrarium.errors import Outage
 from terrarium.job import Report, track
+from terrarium.journal import Journal
 from terrarium.questions.question import Question
+from terrarium.tables import stable_id
 from terrarium.world.loading import canonical
 from terrarium.world.spellings import all_spellings
 from terrarium.world.tools import Status
@@ -86,8 +88,10 @@ def evidence_sentences(questions: Iterable[Question], stays: Mapping[str, str]) 
     return found
 
 
-def probe(world: World, targets: Sequence[Target], report: Report) -> Probe:
+def probe(world: World, targets: Sequence[Target], report: Report, journal: Journal | None = None) -> Probe:
     """Ask both tools for every target; a target with a question is asked for in that question's view of the world.
+
+    Targets that the journal knows are not asked for again.
 
     Raises:
         Outage: a tool failed, so that nothing can be said.
@@ -95,10 +99,18 @@ def probe(world: World, targets: Sequence[Target], report: Report) -> Probe:
     rows: list[ProbeRow] = []
     repeats: set[str] = set()
     for target in track(targets, report, "removed pages probed"):
+        name = stable_id(world.snapshot, target.page_id, target.question_id or "")
+        kept = journal.take(name) if journal is not None else None
+        if kept is not None:
+            rows += [ProbeRow(**row) for row in kept["rows"]]
+            repeats |= set(kept["repeats"])
+            continue
         view = world.for_question(target.question_id) if target.question_id else world
-        rows.append(_visited(view, target))
-        row, again = _searched(view, target)
-        rows.append(row)
+        searched, again = _searched(view, target)
+        found = [_visited(view, target), searched]
+        if journal is not None:
+            journal.add(name, {"rows": [asdict(row) for row in found], "repeats": sorted(again)})
+        rows += found
         repeats |= again
     return Probe(tuple(rows), frozenset(repeats))
 

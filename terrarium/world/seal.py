@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from terrarium.errors import TerrariumError
 from terrarium.job import Gate, Job, Outcome, Report
+from terrarium.journal import Journal
 from terrarium.questions.question import Question, read_questions
 from terrarium.tables import batches, stable_id, write_rows
 from terrarium.world.build import Content, agreement
@@ -86,9 +87,10 @@ def seal(job: SealJob, report: Report) -> Outcome:
     write_json(job.out / PLACES, Places.of(job.store, job.index, job.out))
     write_json(job.out / WORLD, identity)
     targets = _targets(job, loading, hidden, questions)
-    with open_world(job.out, report.say) as world:
-        found = probe(world, targets, report)
+    with open_world(job.out, report.say) as world, Journal(job.out / "probed.jsonl") as journal:
+        found = probe(world, targets, report, journal)
     write_rows(job.out / "probe.parquet", (asdict(row) for row in found.rows), PROBE_SCHEMA)
+    journal.forget()
     return Outcome(
         counts={
             "pages": stored.pages,

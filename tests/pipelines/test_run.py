@@ -159,6 +159,19 @@ def test_a_killed_command_leaves_no_run_and_no_slot_behind(command: Command) -> 
         assert found is not None and found.status is dg.DagsterRunStatus.FAILURE
 
 
+def test_the_slot_of_a_run_that_ended_without_giving_it_back_is_free(command: Command) -> None:
+    """As when a run that the UI launched was killed, and no daemon is there to free it."""
+    command("--until", "a")
+    with dg.DagsterInstance.get() as instance:
+        ended = instance.add_run(runs()[0]._replace(run_id=dg.DagsterRun(job_name="ended").run_id, status=dg.DagsterRunStatus.FAILURE, tags={}))
+        instance.event_log_storage.initialize_concurrency_limit_to_default("cpu")
+        instance.event_log_storage.claim_concurrency_slot("cpu", ended.run_id, "b")
+        assert instance.event_log_storage.get_concurrency_info("cpu").active_slot_count == 1
+    assert command()[0] == 0
+    with dg.DagsterInstance.get() as instance:
+        assert instance.event_log_storage.get_concurrency_info("cpu").active_slot_count == 0
+
+
 def test_an_unwritable_state_folder_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "file"
     file.write_text("")

@@ -90,14 +90,16 @@ def _made(root: Path, text: str) -> dict[str, Artifact]:
     [
         ("work", 1),
         ("seal1", 2),
-        ("seal2", 2),
+        ("seal2", 1),
+        ("seal3", 1),
         ("rename1", 1),
         ("rename2", 1),
         ("pointer1", 1),
         ("pointer2", 1),
         ("replace1", 2),
-        ("replace3", 1),
+        ("replace2", 1),
         ("replace4", 1),
+        ("replace5", 1),
     ],
 )
 def test_killed_anywhere_it_ends_as_if_undisturbed(tmp_path: Path, point: str, worked: int) -> None:

@@ -77,7 +77,7 @@ def test_a_wikipedia_run_without_a_dump_is_one_sentence(monkeypatch: pytest.Monk
 @pytest.mark.parametrize(
     ("name", "overrides", "says"),
     [
-        ("lap_top", {}, "There is no profile lap_top: .*lap_top.yaml does not exist; known profiles are: cluster, laptop, tiny, wikipedia."),
+        ("lap_top", {}, "There is no profile lap_top: .*lap_top.yaml does not exist; known profiles are: chaos, cluster, laptop, tiny, wikipedia."),
         ("laptop", {"agent.turns": 0}, r"laptop.yaml is not valid: agent.turns: Input should be greater than or equal to 1 \(it is 0\)"),
         ("laptop", {"agent.turn": 3}, "laptop.yaml is not valid: agent.turn: there is no such key"),
         ("laptop", {"colour": "red"}, "laptop.yaml is not valid: colour: there is no such key"),

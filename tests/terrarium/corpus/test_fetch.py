@@ -72,6 +72,20 @@ def test_goes_on_where_a_killed_run_stopped(proxy: str, asked: list[str], tmp_pa
     assert not asked
 
 
+def test_pages_of_a_sitemap_are_not_asked_for_again_after_a_kill(proxy: str, asked: list[str], tmp_path: Path) -> None:
+    sitemaps: dict[str, int | None] = {"http://good.example/sitemap.xml": None}
+    whole = fetch_pages([], _web(proxy), tmp_path / "whole", SilentReport(), sitemaps=sitemaps)
+    journal = tmp_path / "killed" / "journal.jsonl"
+    journal.parent.mkdir()
+    journal.write_text("".join((tmp_path / "whole" / "journal.jsonl").read_text().splitlines(keepends=True)[:3]))
+    before = {found.url for found in read_journal(journal)}
+    asked.clear()
+    found = fetch_pages([], _web(proxy), tmp_path / "killed", SilentReport(), sitemaps=sitemaps)
+    assert not before & set(asked)
+    assert [(entry.url, entry.reason) for entry in found] == [(entry.url, entry.reason) for entry in whole]
+    assert len(journal.read_text().splitlines()) == len(found)
+
+
 def test_two_spellings_are_asked_for_once(proxy: str, asked: list[str], tmp_path: Path) -> None:
     found = fetch_pages(["http://good.example/town/1", "http://good.example/town/1?utm_source=x"], _web(proxy), tmp_path, SilentReport())
     assert len(found) == 1

@@ -15,10 +15,10 @@ from terrarium.agent.loop import Task
 from terrarium.agent.loop import run_rollouts as real_run
 from terrarium.agent.rollout import Rollout, read_rollouts
 from terrarium.agent.settings import AgentSettings
+from terrarium.checkpoints import last_checkpoint
 from terrarium.errors import TerrariumError
 from terrarium.job import SilentReport
 from terrarium.questions.question import write_questions
-from terrarium.rl.checkpoints import last_checkpoint
 from terrarium.rl.train import TrainJob, train_in
 from tests.terrarium.rl.conftest import EmptyWorld, make_question, make_stage
 

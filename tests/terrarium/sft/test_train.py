@@ -112,7 +112,7 @@ def test_a_killed_run_goes_on_and_ends_the_same(tmp_path: Path, tiny_base: Path)
         train(broken, Killed())
     assert (tmp_path / "broken" / "checkpoints" / "checkpoint-4").exists()
     resumed = train(broken, SilentReport())
-    assert resumed.notes["resumed_at"] == 4
+    assert resumed.costs["resumed_at"] == 4
     assert (tmp_path / "broken" / LOG).read_text() == (tmp_path / "whole" / LOG).read_text()
     assert resumed.counts["loss"] == whole.counts["loss"]
     assert (tmp_path / "broken/model/model.safetensors").read_bytes() == (tmp_path / "whole/model/model.safetensors").read_bytes()

@@ -29,8 +29,8 @@ def test_a_second_run_writes_nothing(tmp_path: Path, word_embedder: WordEmbedder
     first = build(build_job(tmp_path, inputs), SilentReport())
     content = {name: (tmp_path / name / "content.json").read_text() for name in ("store", "index")}
     second = build(build_job(tmp_path, inputs), SilentReport())
-    assert (first.counts["written"], first.counts["embedded"]) == (11, 11)
-    assert (second.counts["written"], second.counts["embedded"], second.counts["unchanged"]) == (0, 0, 11)
+    assert (first.costs["written"], first.costs["embedded"]) == (11, 11)
+    assert (second.costs["written"], second.costs["embedded"], second.costs["unchanged"]) == (0, 0, 11)
     assert {name: (tmp_path / name / "content.json").read_text() for name in ("store", "index")} == content
 
 
@@ -47,7 +47,7 @@ def test_changed_pages_alone_are_written_and_lost_ones_taken_out(tmp_path: Path,
         page(TOWN.url, "Velmora", "# Velmora\n\nVelmora is now a city.") if entry is TOWN else entry for entry in PAGES if entry is not FILLER[0]
     ]
     outcome = build(build_job(tmp_path, write_inputs(tmp_path, changed)), SilentReport())
-    assert (outcome.counts["pages"], outcome.counts["written"], outcome.counts["embedded"]) == (10, 1, 1)
+    assert (outcome.counts["pages"], outcome.costs["written"], outcome.costs["embedded"]) == (10, 1, 1)
     assert outcome.gates[0].passed
     with PageStore.open(tmp_path / "store", Content.read(tmp_path / "store").build) as store:
         assert store.pages([TOWN.page_id])[TOWN.page_id].markdown.endswith("city.")
@@ -65,7 +65,7 @@ def test_store_and_index_are_repaired_to_agree(tmp_path: Path, word_embedder: Wo
         store.delete([FILLER[1].page_id])
     outcome = build(build_job(tmp_path, inputs), SilentReport())
     assert outcome.gates[0].passed
-    assert outcome.counts["written"] == 2
+    assert outcome.costs["written"] == 2
     assert Content.read(tmp_path / "index") == content
 
 
@@ -171,7 +171,7 @@ def test_a_changed_body_is_indexed_again_without_being_embedded_again(tmp_path: 
     )
     build(build_job(tmp_path, write_inputs(tmp_path, [*PAGES, before])), SilentReport())
     outcome = build(build_job(tmp_path, write_inputs(tmp_path, [*PAGES, after])), SilentReport())
-    assert outcome.counts["written"] == 1
+    assert outcome.costs["written"] == 1
     content = Content.read(tmp_path / "index")
     assert content.settings is not None
     with SearchIndex.open(tmp_path / "index", content.settings, content.build, lexical=False) as index:

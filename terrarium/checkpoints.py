@@ -1,4 +1,4 @@
-"""Checkpoints inside a stage: which one is whole, and what a stage that was killed goes on from."""
+"""Checkpoints inside a training: which one is whole, and what a training that was killed goes on from."""
 
 from __future__ import annotations
 
