@@ -64,6 +64,8 @@ def hurt(plan: Plan, place: Place, running: subprocess.Popen[bytes], began: floa
     if not _awaited(running, began + plan.moment):
         return False
     if plan.victim == "database":
+        while not list(place.state.rglob("runs.db")) and running.poll() is None:
+            time.sleep(0.05)
         with locked_databases(place.state):
             _awaited(running, time.monotonic() + plan.length)
         return True

@@ -44,7 +44,7 @@ def reference_of(setting: Setting, jobs: Sequence[str] = tuple(BEFORE)) -> Refer
     Raises:
         TerrariumError: the undisturbed run failed, or left something behind.
     """
-    name = f"reference-{digest_of(setting)}"
+    name = f"reference-{digest_of(setting, jobs)}"
     folder = setting.root / name
     kept = folder / "reference.json"
     if not kept.exists():
@@ -56,9 +56,9 @@ def reference_of(setting: Setting, jobs: Sequence[str] = tuple(BEFORE)) -> Refer
     return Reference(folder, end, row["seconds"], row["bytes"], row["lived"], row["jobs"])
 
 
-def digest_of(setting: Setting) -> str:
+def digest_of(setting: Setting, jobs: Sequence[str]) -> str:
     """Names what is run: the command, the sources, and how many threads compute."""
-    digest = hashlib.sha256(repr((setting.command, setting.partitions, os.environ.get("OMP_NUM_THREADS", ""))).encode())
+    digest = hashlib.sha256(repr((setting.command, setting.partitions, list(jobs), os.environ.get("OMP_NUM_THREADS", ""))).encode())
     for path in _sources():
         digest.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:12]
