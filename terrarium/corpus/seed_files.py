@@ -188,7 +188,7 @@ class _Unpacked(io.RawIOBase):
         self.file = path.open("rb")
         self.frames = zstandard.ZstdDecompressor(max_window_size=1 << 31)
         self.frame = self.frames.decompressobj()
-        self.left, self.inside = b"", False
+        self.left, self.inside = memoryview(b""), False
 
     def readable(self) -> bool:
         return True
@@ -204,7 +204,8 @@ class _Unpacked(io.RawIOBase):
             if self.frame.eof:
                 self.frame = self.frames.decompressobj()
             try:
-                self.left = self.frame.decompress(chunk)
+                # A view, since one small piece may unpack to a very large one.
+                self.left = memoryview(self.frame.decompress(chunk))
             except self.error as error:
                 raise OSError(str(error)) from error
             self.inside = not self.frame.eof
