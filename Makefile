@@ -15,6 +15,8 @@ ARGS ?=
 TORCH_INDEX ?=
 PYTHON ?= python3
 PORT ?= 3000
+# Whoever reaches the UI may start runs, and it asks for no password: only this machine, unless told otherwise.
+HOST ?= 127.0.0.1
 
 ROOT := $(abspath $(dir $(lastword $(MAKEFILE_LIST))))
 VENV := $(ROOT)/.venv
@@ -55,7 +57,7 @@ ui: setup
 	@mkdir -p "$(TERRARIUM_STATE)"
 	@$(BIN)/python -c 'import socket, sys; sys.exit(socket.socket().connect_ex(("127.0.0.1", $(PORT))) == 0)' \
 	  || { echo "Port $(PORT) is in use; name another with PORT=..., or stop what listens there." >&2; exit 1; }
-	@cd $(ROOT) && exec $(BIN)/dagster dev --port $(PORT)
+	@cd $(ROOT) && exec $(BIN)/dagster dev --host $(HOST) --port $(PORT)
 
 test: lint
 	@cd $(ROOT) && $(BIN)/python -m pytest $(ARGS)

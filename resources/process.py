@@ -178,6 +178,6 @@ def _failure(folder: Path, sentence: str, retry: bool) -> dg.Failure:
     log = folder / "log.txt"
     return dg.Failure(
         description=sentence,
-        metadata={"log": dg.MetadataValue.path(str(log)), "last lines": dg.MetadataValue.md(f"```\n{last_lines(log)}\n```")},
+        metadata={"log": dg.MetadataValue.path(str(log)), "last lines": dg.MetadataValue.text(last_lines(log))},
         allow_retries=retry,
     )

@@ -14,6 +14,9 @@ from pydantic import ValidationError
 from terrarium.errors import TerrariumError
 
 HOME = Path(__file__).parents[1]
+# Settings go into fingerprints and manifests. A secret is named in them, never written.
+_SECRET = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$", re.IGNORECASE)
+_PASSWORD = re.compile(r"[a-z][a-z0-9+.-]*://[^/@\s]*:[^/@\s]+@", re.IGNORECASE)
 _VARIABLE = re.compile(r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}]*))?\}")
 
 
@@ -103,11 +106,19 @@ def _fill(value: Any, path: Path, place: str) -> Any:
     if isinstance(value, list):
         return [_fill(item, path, f"{place}.{number}") for number, item in enumerate(value)]
     if isinstance(value, str):
-        return _VARIABLE.sub(lambda match: _variable(match, path, place), value)
+        filled = _VARIABLE.sub(lambda match: _variable(match, path, place), value)
+        if _PASSWORD.match(filled):
+            raise TerrariumError(f"{path.name} has an address with a password in {place}, and settings stand in manifests; take the password out.")
+        return filled
     return value
 
 
 def _variable(match: re.Match[str], path: Path, place: str) -> str:
+    if _SECRET.search(match["name"]):
+        raise TerrariumError(
+            f"{path.name} writes the secret {match['name']} into {place}, and settings stand in manifests; "
+            "name the variable where a setting asks for a variable's name (search.key_env, index.token_env, store_url: env:NAME)."
+        )
     found = os.environ.get(match["name"]) or match["default"]
     if found is None:
         name = match["name"]

@@ -40,6 +40,12 @@ class Redirect:
 
 Record = Page | Drop | Redirect
 
+# Many times the longest page; what is longer is no row of pages, and would be held in memory whole.
+MAX_ROW_CHARACTERS = 1 << 26
+MAX_HTML_BYTES = 1 << 25
+# Four bytes of zstandard may stand for 128 kB: this many unpack to 64 MB at most.
+_PACKED_BYTES = 1 << 11
+
 _TEXT_FIELDS = ("markdown", "text", "doc", "content", "body")
 
 
@@ -107,6 +113,12 @@ def _html_folder(path: Path, source: SeedSource, start: int) -> Iterator[tuple[i
         if at < start:
             continue
         url = source.site.rstrip("/") + "/" + quote(file.relative_to(path).as_posix())
+        if not file.resolve().is_relative_to(path.resolve()):
+            yield at, Drop(url, file.name, "seed", "outside", "the link leads out of the seed folder")
+            continue
+        if (size := file.stat().st_size) > MAX_HTML_BYTES:
+            yield at, Drop(url, file.name, "seed", "too_large", f"the file has {size:,} bytes, more than {MAX_HTML_BYTES:,}")
+            continue
         try:
             yield at, page_from_html(file.read_bytes(), url)
         except UnusablePage as refused:
@@ -117,7 +129,10 @@ def _json_rows(path: Path, packed: bool) -> Iterator[tuple[int, dict[str, Any] |
     at = -1
     try:
         with _text_stream(path, packed) as lines:
-            for at, line in enumerate(lines):
+            for at, line in enumerate(_lines(lines)):
+                if line is None:
+                    yield at, Drop(f"{path.name}:{at + 1}", "", "seed", "too_large", f"the row has more than {MAX_ROW_CHARACTERS:,} characters")
+                    continue
                 whole = line.endswith("\n")
                 if not line.strip():
                     continue
@@ -142,6 +157,17 @@ def _json_rows(path: Path, packed: bool) -> Iterator[tuple[int, dict[str, Any] |
         raise TerrariumError(f"The seed file {path} is damaged or cut off after line {at + 1:,} ({error}); fetch it again.") from error
 
 
+def _lines(stream: io.TextIOBase) -> Iterator[str | None]:
+    """The lines of a text; None for one that is too long to be held, whose rest is read past."""
+    while line := stream.readline(MAX_ROW_CHARACTERS):
+        if len(line) < MAX_ROW_CHARACTERS or line.endswith("\n"):
+            yield line
+            continue
+        while (rest := stream.readline(1 << 20)) and not rest.endswith("\n"):
+            continue
+        yield None
+
+
 def _text_stream(path: Path, packed: bool) -> io.TextIOBase:
     with path.open("rb") as file:
         head = file.read(4)
@@ -162,7 +188,7 @@ class _Unpacked(io.RawIOBase):
         self.file = path.open("rb")
         self.frames = zstandard.ZstdDecompressor(max_window_size=1 << 31)
         self.frame = self.frames.decompressobj()
-        self.left, self.inside = b"", False
+        self.left, self.inside = memoryview(b""), False
 
     def readable(self) -> bool:
         return True
@@ -170,7 +196,7 @@ class _Unpacked(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         while not self.left:
             chunk = self.frame.unused_data if self.frame.eof else b""
-            chunk = chunk or self.file.read(1 << 17)
+            chunk = chunk or self.file.read(_PACKED_BYTES)
             if not chunk:
                 if self.inside:
                     raise EOFError("the compressed stream breaks off")
@@ -178,7 +204,8 @@ class _Unpacked(io.RawIOBase):
             if self.frame.eof:
                 self.frame = self.frames.decompressobj()
             try:
-                self.left = self.frame.decompress(chunk)
+                # A view, since one small piece may unpack to a very large one.
+                self.left = memoryview(self.frame.decompress(chunk))
             except self.error as error:
                 raise OSError(str(error)) from error
             self.inside = not self.frame.eof

@@ -70,13 +70,14 @@ class SerperClient:
         """Raises TerrariumError when the environment variable of the key is not set."""
         self._settings, self._sleep = settings, sleep
         headers = {"Content-Type": "application/json"}
+        self._key = ""
         if settings.key_env:
             key = os.environ.get(settings.key_env, "").strip()
             if not key:
                 raise TerrariumError(
                     f"The web search needs a key: set the environment variable {settings.key_env}, or take the search section out of the profile."
                 )
-            headers["X-API-KEY"] = key
+            headers["X-API-KEY"] = self._key = key
         self._client = httpx.Client(proxy=proxy, timeout=settings.timeout_seconds, headers=headers)
         self.asked = 0
 
@@ -115,7 +116,8 @@ class SerperClient:
             try:
                 return parse_hits(response.json(), self._settings.results)
             except (ValueError, Outage) as error:
-                problem = str(error)[:200]
+                # Some endpoints repeat the key in what they complain about.
+                problem = (str(error).replace(self._key, "***") if self._key else str(error))[:200]
         raise Outage(f"The search endpoint {self._settings.endpoint} gave no answer in {self._settings.retries + 1} tries ({problem}).")
 
 
@@ -129,7 +131,7 @@ def parse_hits(reply: Any, most: int = 100) -> list[WebHit]:
         raise Outage("The search reply is no JSON object.")
     organic = reply.get("organic")
     if not isinstance(organic, list):
-        raise Outage(f"The search reply has no results: {str(reply.get('message') or reply.get('error') or sorted(reply))[:200]}")
+        raise Outage(f"The search reply has no results: {reply.get('message') or reply.get('error') or sorted(reply)}")
     hits: list[WebHit] = []
     for name in ("answerBox", "knowledgeGraph"):
         box = reply.get(name)

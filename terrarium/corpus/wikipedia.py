@@ -17,6 +17,8 @@ from terrarium.errors import TerrariumError
 
 _CHUNK = 1 << 18
 _MAX_TEXT = 20_000_000
+# A wiki takes no page above 2 MB. What has no end is held in memory until it has one, so it must have one.
+_MAX_ELEMENT_BYTES = 1 << 27
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,7 @@ def _parsed(path: Path, stream: IO[bytes]) -> Iterator[DumpPage]:
             parser.feed(chunk)
             state.bytes += len(chunk)
             yield from state.pages(parser)
+            state.refuse_endless()
         parser.close()
     except (EOFError, OSError, ValueError, etree.XMLSyntaxError) as error:
         # What libxml2 had read of the last chunk before the fault is kept too.
@@ -95,7 +98,7 @@ class _State:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.site = "https://en.wikipedia.org/wiki/"
-        self.bytes = self.count = 0
+        self.bytes = self.count = self.page_end = 0
         self.last = ""
         self.root = ""
 
@@ -119,6 +122,7 @@ class _State:
             if name == "page":
                 page = self._page(element)
                 self.count += 1
+                self.page_end = self.bytes
                 self.last = page.title
                 yield page
                 element.clear()
@@ -126,6 +130,14 @@ class _State:
                 if parent is not None:
                     while element.getprevious() is not None:
                         del parent[0]
+
+    def refuse_endless(self) -> None:
+        """Raises TerrariumError where one page has become larger than any page is."""
+        if self.bytes - self.page_end > _MAX_ELEMENT_BYTES:
+            raise TerrariumError(
+                f"The Wikipedia dump {self.path} is no dump of articles: after {self.count:,} pages comes one of more than "
+                f"{_MAX_ELEMENT_BYTES >> 20} MB; expected pages-articles XML."
+            )
 
     def _page(self, element: Any) -> DumpPage:
         fields = {etree.QName(child).localname: child for child in element}

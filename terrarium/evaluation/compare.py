@@ -60,6 +60,7 @@ def _html(rows: list[dict[str, Any]], picture: bytes) -> str:
     image = base64.b64encode(picture).decode()
     return (
         "<!doctype html><html lang='en'><meta charset='utf-8'><title>Recipes compared · Terrarium</title>"
+        "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'\">"
         "<style>body{font:15px system-ui;max-width:900px;margin:2rem auto}td,th{padding:.3rem .7rem;text-align:left}img{max-width:100%}</style>"
         f"<h1>Recipes compared</h1><img alt='accuracy of each checkpoint' src='data:image/png;base64,{image}'>"
         f"<table><tr>{head}</tr>{body}</table></html>"

@@ -37,7 +37,7 @@ def load_parent(folder: Path, context: int) -> tuple[Any, Any]:
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     try:
-        model = AutoModelForCausalLM.from_pretrained(str(folder), dtype="float32", local_files_only=True)
+        model = AutoModelForCausalLM.from_pretrained(str(folder), dtype="float32", local_files_only=True, use_safetensors=True)
         return model, AutoTokenizer.from_pretrained(str(folder), local_files_only=True)
     except (OSError, ValueError) as error:
         raise TerrariumError(f"The parent checkpoint {folder} cannot be loaded ({error}); make it again.") from error

@@ -110,13 +110,17 @@ def _copy(source: ModelSource, folder: Path) -> tuple[str, str]:
     from transformers.utils import logging
 
     place, gguf, revision, licence = _locate(source)
-    options: dict[str, Any] = {"gguf_file": gguf} if gguf else {}
+    # Weights that come from outside are data: neither pickles nor a repository's own code are run.
+    options: dict[str, Any] = {"trust_remote_code": False}
+    weights: dict[str, Any] = {} if gguf else {"use_safetensors": True}
+    if gguf:
+        options["gguf_file"] = gguf
     if source.kind == "hub" and source.revision:
         options["revision"] = source.revision
     logging.disable_progress_bar()
     try:
         tokenizer = AutoTokenizer.from_pretrained(place, **options)
-        model = AutoModelForCausalLM.from_pretrained(place, dtype=torch.float32, **options)
+        model = AutoModelForCausalLM.from_pretrained(place, dtype=torch.float32, **weights, **options)
     except (OSError, ValueError) as error:
         what = f"The base model {describe(source)} cannot be loaded ({error})"
         raise TerrariumError(f"{what}; check the model section of the profile.") from error

@@ -82,7 +82,7 @@ def build_trainer(
     bfloat16 = settings.precision == "bfloat16" or (settings.precision == "auto" and (on_gpu or torch.cpu._is_amx_tile_supported()))
     curve.precision = "bfloat16" if bfloat16 else "float32"
     torch.manual_seed(settings.seed)
-    model = AutoModelForCausalLM.from_pretrained(str(folder), dtype=torch.float32, local_files_only=True)
+    model = AutoModelForCausalLM.from_pretrained(str(folder), dtype=torch.float32, local_files_only=True, use_safetensors=True)
     largest = getattr(model.config, "max_position_embeddings", None)
     if largest is not None and settings.max_tokens > largest:
         raise TerrariumError(f"The SFT settings ask for {settings.max_tokens} tokens and the model in {folder} takes {largest}; lower max_tokens.")

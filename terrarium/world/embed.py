@@ -202,7 +202,18 @@ class SentenceEncoder(_Loaded):
 
         logging.disable_progress_bar()
         local = self.folder is not None
-        model = SentenceTransformer(self.source, device=self.device, local_files_only=local, revision=None if local else self.settings.revision)
+        revision = None if local else self.settings.revision
+        try:
+            model = SentenceTransformer(
+                self.source,
+                device=self.device,
+                local_files_only=local,
+                revision=revision,
+                trust_remote_code=False,
+                model_kwargs={"use_safetensors": True},
+            )
+        except OSError as error:
+            raise TerrariumError(f"The embedder {self.source} cannot be loaded ({error}); give one with its weights as safetensors.") from error
         model.max_seq_length = min(self.settings.max_tokens, model.max_seq_length or self.settings.max_tokens)
         return model
 
@@ -224,7 +235,8 @@ class BgeM3(_Loaded):
         from FlagEmbedding import BGEM3FlagModel
 
         device = self.device
-        return BGEM3FlagModel(self.source, normalize_embeddings=True, use_fp16=device.startswith("cuda"), devices=device, return_colbert_vecs=False)
+        # Its weights are published as torch files only; the library reads them with `weights_only`, which runs no code of theirs.
+        return BGEM3FlagModel(self.source, trust_remote_code=False, normalize_embeddings=True, use_fp16=device.startswith("cuda"), devices=device, return_colbert_vecs=False)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         with self._lock, self.threads(texts):

@@ -269,7 +269,7 @@ def _load(folder: Path, precision: Precision) -> Any:
     dtype = torch.bfloat16 if precision == "bfloat16" or (precision == "auto" and fast_bfloat16) else torch.float32
     logging.disable_progress_bar()
     try:
-        model: Any = AutoModelForCausalLM.from_pretrained(str(folder), dtype=dtype, attn_implementation="rows")
+        model: Any = AutoModelForCausalLM.from_pretrained(str(folder), dtype=dtype, attn_implementation="rows", use_safetensors=True)
         model = model.to(device).eval()
     except (OSError, ValueError) as error:
         raise TerrariumError(f"The model folder {folder} cannot be loaded ({error}); make its step again.") from error
