@@ -34,7 +34,8 @@ def trap(tmp_path: Path) -> tuple[Path, Path]:
     folder, sprung = tmp_path / "model", tmp_path / "sprung"
     folder.mkdir()
     config = {"model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 8, "intermediate_size": 8, "num_attention_heads": 1}
-    config |= {"num_hidden_layers": 1, "num_key_value_heads": 1, "vocab_size": 16, "auto_map": {"AutoConfig": "code.Config", "AutoModelForCausalLM": "code.Model"}}
+    config |= {"num_hidden_layers": 1, "num_key_value_heads": 1, "vocab_size": 16}
+    config |= {"auto_map": {"AutoConfig": "code.Config", "AutoModelForCausalLM": "code.Model"}}
     (folder / "config.json").write_text(json.dumps(config))
     (folder / "code.py").write_text(f"from pathlib import Path\nPath({str(sprung)!r}).touch()\nclass Config: pass\nclass Model: pass\n")
     (folder / "pytorch_model.bin").write_bytes(pickle.dumps(Trap(sprung)))
@@ -88,14 +89,15 @@ def test_no_module_reads_pickles() -> None:
     for package in PACKAGES:
         for file in (ROOT / package).rglob("*.py"):
             for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-                names = [name.name for name in node.names] if isinstance(node, ast.Import) else [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+                names = [name.name for name in node.names] if isinstance(node, ast.Import) else []
+                names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
                 if READS_PICKLES & {name.partition(".")[0] for name in names}:
                     found.append(f"{file}:{node.lineno} imports {names}")
                 if isinstance(node, ast.Call):
                     called = ast.unparse(node.func)
                     given = {word.arg: ast.unparse(word.value) for word in node.keywords}
                     safe = given.get("weights_only") == "True"
-                    if (called in ("torch.load", "np.load", "numpy.load", "pd.read_pickle") and not safe and given.get("allow_pickle") != "False"):
+                    if called in ("torch.load", "np.load", "numpy.load", "pd.read_pickle") and not safe and given.get("allow_pickle") != "False":
                         found.append(f"{file}:{node.lineno} calls {called}")
                     if given.get("trust_remote_code") == "True" or given.get("weights_only") == "False" or given.get("allow_pickle") == "True":
                         found.append(f"{file}:{node.lineno} {given}")
