@@ -4,7 +4,8 @@ redirects, or behind a name.
 A page names the next address, so whoever writes pages would choose what is asked inside the network of whoever crawls: a router, a
 database, a cloud's metadata service (server-side request forgery). Names are checked where they are resolved, and the connection goes to
 the very address that was checked, so that a name which resolves differently the second time gains nothing (DNS rebinding).
-A profile may name one proxy; it is exempt, and nothing else is.
+The proxy that a profile names is exempt, or where it names none that of the environment, and nothing else is. Behind a proxy names are
+resolved by the proxy: then what stands in the address is judged here, and what a name leads to is the proxy's to judge.
 """
 
 from __future__ import annotations
@@ -29,8 +30,10 @@ _NUMBERS = re.compile(r"^(?:0[xX][0-9a-fA-F]+|[0-9]+)(?:\.(?:0[xX][0-9a-fA-F]+|[
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 # Metadata services outside of the ranges that `ipaddress` knows as private: Oracle's, and the one of Azure, which has a public address.
 _METADATA = tuple(map(ipaddress.ip_network, ("192.0.0.0/24", "168.63.129.16/32")))
+# An escaped host is read in one way here and perhaps in another by a proxy.
+_NO_NAME = re.compile(r"[%\x00-\x20\x7f]")
 # Names that stand for this machine or the one beside it, whatever a resolver says.
-_LOCAL_NAMES = ("localhost", "local", "internal", "intranet", "lan", "home.arpa", "localdomain")
+_LOCAL_NAMES = ("localhost", "local", "internal", "intranet", "lan", "corp", "home", "home.arpa", "localdomain")
 
 
 class PrivateAddress(IgnoreRequest):
@@ -55,7 +58,7 @@ def refused(address: str) -> str | None:
         ("link-local", found.is_link_local),
         ("unspecified", found.is_unspecified),
         ("multicast", found.is_multicast),
-        ("private", found.is_private),
+        ("private", found.is_private or getattr(found, "is_site_local", False)),
         ("reserved", found.is_reserved or not found.is_global),
     ):
         if is_so:
@@ -77,6 +80,8 @@ def refused_url(url: str) -> str | None:
         return "it names no host"
     if ":" in host:
         return refused(host)
+    if _NO_NAME.search(host):
+        return f"{host[:80]!r} is no host name"
     if _NUMBERS.match(host):
         try:
             return refused(socket.inet_ntoa(socket.inet_aton(host)))
@@ -84,6 +89,8 @@ def refused_url(url: str) -> str | None:
             return f"{host} is no IP address"
     if any(host == name or host.endswith("." + name) for name in _LOCAL_NAMES):
         return f"{host} is a name of a local network"
+    if "." not in host:
+        return f"{host} is a name without a domain"
     return None
 
 

@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[3]
     [
         "127.0.0.1", "127.8.8.8", "10.1.2.3", "172.16.0.1", "172.31.255.255", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "224.0.0.1",
         "240.0.0.1", "255.255.255.255", "198.18.0.1", "192.0.0.192", "::1", "::", "fe80::1", "fe80::1%eth0", "fc00::1", "fd00:ec2::254", "ff02::1",
-        "::ffff:127.0.0.1", "::ffff:a9fe:a9fe", "64:ff9b::7f00:1", "2002:7f00:1::", "no address", "",
+        "fec0::1", "::ffff:127.0.0.1", "::ffff:a9fe:a9fe", "64:ff9b::7f00:1", "2002:7f00:1::", "no address", "",
         "168.63.129.16", "100.100.100.200",
     ],
 )  # fmt: skip
@@ -49,6 +49,7 @@ def test_addresses_of_the_open_internet(address: str) -> None:
         "http://metadata.google.internal/", "http://printer.local/", "http://169.254.169.254/latest/meta-data/", "http://user@10.0.0.1/x",
         "ftp://example.org/", "file:///etc/passwd", "gopher://example.org/", "//example.org/",
         "javascript:alert(1)", "http:///x", "http://[::1", "http://999.1/",
+        "http://%31%32%37.0.0.1/", "http://127%2e0.0.1/", "http://loc%61lhost/", "http://127.0.0.1%00.example.org/", "http://router/", "http://db.corp/",
     ],
 )  # fmt: skip
 def test_urls_that_are_refused_by_what_stands_in_them(url: str) -> None:
