@@ -119,5 +119,7 @@ def test_metadata_holds_no_markup_of_others(tmp_path: Path) -> None:
     shown = metadata_of(store.make("seed_pages", None, [], {}, "1", work), samples=("pages.parquet",))
     (tmp_path / "log.txt").write_text(ALL)
     failure = _failure(tmp_path, ALL, retry=False)
+    descent = shown.pop("descent")
+    assert isinstance(descent, dg.MarkdownMetadataValue) and not [mark for mark in "<>[]()" if mark in (descent.md_str or "")]
     for name, value in {**shown, **failure.metadata}.items():
         assert not isinstance(value, dg.MarkdownMetadataValue | dg.UrlMetadataValue), name
