@@ -142,7 +142,7 @@ def launch_in_the_page(page: Any, asked: Console, groups: tuple[str, ...], recip
     page.get_by_role("button", name="Materialize all").click()
     page.get_by_text("Select a partition").click()
     for recipe in recipes:
-        page.locator(".bp5-popover, [role=menu]").get_by_text(recipe, exact=True).last.click()
+        page.get_by_text(recipe, exact=True).locator("visible=true").last.click()
     page.keyboard.press("Escape")
     with page.expect_response(lambda response: "LaunchBackfill" in (response.request.post_data or "")) as launched:
         page.get_by_role("button", name="Launch backfill").click()
