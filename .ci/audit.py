@@ -49,7 +49,9 @@ def verdict(wrong: list[str], report: str, complaint: str, required: bool) -> tu
         said.append("The vulnerability service could not be reached: known vulnerabilities were NOT looked up.")
     else:
         # A service that answers for some and not for others would otherwise pass for a clean bill.
-        said.append(f"{known} packages looked up, {len(findings)} known vulnerabilities" + (f"; not known there: {', '.join(skipped)}" if skipped else ""))
+        said.append(
+            f"{known} packages looked up, {len(findings)} known vulnerabilities" + (f"; not known there: {', '.join(skipped)}" if skipped else "")
+        )
     return int(bool(wrong or findings or (required and not known))), said
 
 

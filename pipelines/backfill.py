@@ -87,7 +87,9 @@ def choose(assets: Sequence[Asset], wanted: Sequence[str], recipes: str) -> dict
 
 def failed_and_missing(chosen: Mapping[Asset, Sequence[str]]) -> dict[Asset, tuple[str, ...]]:
     """What of them failed or was never made, and what of them is made from that. What runs just now is left to who started it."""
-    todo = {asset: {key for key in keys if key not in asset.running and (key in asset.failed or key not in asset.made)} for asset, keys in chosen.items()}
+    todo = {
+        asset: {key for key in keys if key not in asset.running and (key in asset.failed or key not in asset.made)} for asset, keys in chosen.items()
+    }
     by_name = {asset.name: asset for asset in chosen}
     changed = True
     while changed:
@@ -106,7 +108,9 @@ def _wait(console: Console, identity: str) -> int:
     if state.status == "COMPLETED_SUCCESS":
         print("Everything is made.")
         return 0
-    parts = [f"{name} ({count} failed)" for name, count in state.failed.items()] + [f"{name} ({count} not begun)" for name, count in state.left.items()]
+    parts = [f"{name} ({count} failed)" for name, count in state.failed.items()] + [
+        f"{name} ({count} not begun)" for name, count in state.left.items()
+    ]
     why = state.error or ", ".join(parts) or "no reason given"
     print(f"The backfill ended as {state.status.lower()}: {why}; look at it in the UI: {console.address}/runs/b/{identity}", file=sys.stderr)
     return 1

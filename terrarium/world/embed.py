@@ -236,7 +236,14 @@ class BgeM3(_Loaded):
 
         device = self.device
         # Its weights are published as torch files only; the library reads them with `weights_only`, which runs no code of theirs.
-        return BGEM3FlagModel(self.source, trust_remote_code=False, normalize_embeddings=True, use_fp16=device.startswith("cuda"), devices=device, return_colbert_vecs=False)
+        return BGEM3FlagModel(
+            self.source,
+            trust_remote_code=False,
+            normalize_embeddings=True,
+            use_fp16=device.startswith("cuda"),
+            devices=device,
+            return_colbert_vecs=False,
+        )
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         with self._lock, self.threads(texts):

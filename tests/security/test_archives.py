@@ -20,7 +20,7 @@ from terrarium.tables import Drop
 
 ROOT = Path(__file__).parents[2]
 MEGABYTE = 1 << 20
-PAGE = '<page><title>{}</title><ns>0</ns><revision><id>1</id><text>A town with a mill and a bridge, which stands on a river.</text></revision></page>'
+PAGE = "<page><title>{}</title><ns>0</ns><revision><id>1</id><text>A town with a mill and a bridge, which stands on a river.</text></revision></page>"
 
 READ = """
 import resource, sys
@@ -43,7 +43,12 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
 def read(kind: str, path: Path) -> tuple[list[str], int]:
     """What reading a seed file gives, in a process of its own, and the megabytes that it took."""
     done = subprocess.run(
-        [sys.executable, "-c", READ, kind, str(path)], cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", READ, kind, str(path)],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
     assert done.returncode == 0, done.stderr[-2000:]
     *told, megabytes = done.stdout.splitlines()

@@ -27,7 +27,7 @@ def listening(pids: list[int]) -> set[tuple[str, int]]:
     for pid in pids:
         for entry in Path(f"/proc/{pid}/fd").iterdir():
             try:
-                target = os.readlink(entry)
+                target = str(entry.readlink())
             except OSError:
                 continue
             if target.startswith("socket:["):
