@@ -5,7 +5,8 @@
 #   make run ARGS="--from stage_2 --fresh"
 #   make run PROFILE=wikipedia SEEDS=dump.xml.bz2
 #   make ui                               the Dagster UI on the same instance
-#   make chaos ROUNDS=10 SEED=1           kills and restarts it, and compares (docs/reliability.md)
+#   make backfill ARGS="--assets stage_2 stage_3 --recipes all --only failed-and-missing"     in a running UI
+#   make audit                            known vulnerabilities of what is installed
 #   make setup TORCH_INDEX=https://download.pytorch.org/whl/cpu     torch from another index (its CPU build is several GB smaller)
 
 PROFILE ?= laptop
@@ -32,7 +33,7 @@ export GOMP_SPINCOUNT ?= 1000
 # For profiles that ask for a seed corpus.
 export SEEDS := $(if $(SEEDS),$(abspath $(SEEDS)))
 
-.PHONY: run setup ui test lint chaos
+.PHONY: run setup ui backfill pictures test lint audit
 
 run: setup
 	@cd $(ROOT) && $(BIN)/python -m pipelines.run --profile "$(PROFILE)" \
@@ -58,6 +59,16 @@ ui: setup
 	@$(BIN)/python -c 'import socket, sys; sys.exit(socket.socket().connect_ex(("127.0.0.1", $(PORT))) == 0)' \
 	  || { echo "Port $(PORT) is in use; name another with PORT=..., or stop what listens there." >&2; exit 1; }
 	@cd $(ROOT) && exec $(BIN)/dagster dev --host $(HOST) --port $(PORT)
+
+backfill: setup
+	@cd $(ROOT) && $(BIN)/python -m pipelines.backfill --ui "http://$(HOST):$(PORT)" $(ARGS)
+
+# Of the state that `make run` grew, into docs/pictures; needs Chromium.
+pictures: setup
+	@cd $(ROOT) && $(BIN)/python -m tests.end_to_end.pictures --profile "$(PROFILE)" $(ARGS)
+
+audit: setup
+	@cd $(ROOT) && $(BIN)/python .ci/audit.py
 
 test: lint
 	@cd $(ROOT) && $(BIN)/python -m pytest $(ARGS)

@@ -108,8 +108,9 @@ def _wait(console: Console, identity: str) -> int:
     if state.status == "COMPLETED_SUCCESS":
         print("Everything is made.")
         return 0
-    parts = [f"{name} ({count} failed)" for name, count in state.failed.items()]
-    parts += [f"{name} ({count} not begun)" for name, count in state.left.items()]
+    parts = [f"{name} ({count} failed)" for name, count in state.failed.items()] + [
+        f"{name} ({count} not begun)" for name, count in state.left.items()
+    ]
     why = state.error or ", ".join(parts) or "no reason given"
     print(f"The backfill ended as {state.status.lower()}: {why}; look at it in the UI: {console.address}/runs/b/{identity}", file=sys.stderr)
     return 1

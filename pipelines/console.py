@@ -98,8 +98,8 @@ class Console:
         dead = [one["daemonType"] for one in statuses if one["daemonType"] in ("BACKFILL", "QUEUED_RUN_COORDINATOR") and not one["healthy"]]
         if dead:
             raise TerrariumError(
-                f"The daemon of {self.address} does not work ({', '.join(sorted(dead))}), so that a backfill "
-                f"would wait for ever; start both with `make ui`."
+                f"The daemon of {self.address} does not work ({', '.join(sorted(dead))}), so that a backfill would wait for ever; "
+                "start both with `make ui`."
             )
 
     def launch(self, partitions: Mapping[str, Sequence[str]], title: str = "") -> str:
