@@ -1,8 +1,7 @@
-"""A backfill of stages 2 and 3 over both recipes of the tiny profile, trained for real, on a state of its own; and the pictures of that state."""
+"""A backfill of stages 2 and 3 over both recipes of the tiny profile, trained for real, on a state of its own."""
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -15,9 +14,7 @@ from assets.graph import graph
 from pipelines.console import Console
 from resources.artifacts import ArtifactStore
 from resources.profiles import load_profile
-from tests.browser import browser, chromium
 from tests.console import ROOT, console, free_port
-from tests.end_to_end.pictures import MOST_BYTES, photograph_backfill, pictures_of_a_state
 
 pytestmark = [pytest.mark.slow, pytest.mark.process, pytest.mark.timeout(1800)]
 
@@ -54,16 +51,3 @@ def test_stages_2_and_3_of_both_recipes(grown: Path, ui: Console) -> None:
     assert all(count <= 1 for count in counts), counts
     again = subprocess.run([*command, "--only", "failed-and-missing"], cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert "Nothing failed" in again.stdout, again.stderr
-
-
-def test_pictures(grown: Path, ui: Console, tmp_path: Path) -> None:
-    if chromium() is None:
-        pytest.skip("no Chromium here; install it (Debian: apt-get install chromium) or name one with CHROMIUM=...")
-    pictures_of_a_state(grown, "tiny", tmp_path)
-    query = "query B { partitionBackfillsOrError(limit: 1) { ... on PartitionBackfills { results { id } } } }"
-    identity = ui.ask(query)["partitionBackfillsOrError"]["results"][0]["id"]
-    with browser() as page:
-        photograph_backfill(page, ui, identity, tmp_path, [str(grown), str(grown.parent)])
-    sizes = {file.stem: file.stat().st_size for file in tmp_path.glob("*.png")}
-    assert set(sizes) == {"graph", "asset", "backfill", "report"}
-    assert all(10_000 < size <= MOST_BYTES for size in sizes.values()), json.dumps(sizes)
