@@ -59,7 +59,7 @@ def pictures_of_a_state(state: Path, profile: str, out: Path) -> None:
             take(page, out / "graph.png", places)
             page.set_viewport_size({"width": 1440, "height": 900})
             page.goto(f"{asked.address}/assets/stage_1/checkpoint?view=overview")
-            page.get_by_text("reward_last_third").wait_for()
+            page.get_by_text("Latest materialization").wait_for()
             settle(page)
             take(page, out / "asset.png", places)
         store = ArtifactStore(root=str(state))
